@@ -1,0 +1,167 @@
+//! Patterns: the wordings by which programs tell of a death, one table for each speaker.
+//!
+//! A pattern turns one line into claims. It holds no state and judges nothing. The gate is a literal search for the
+//! patterns' stems; a regex is compiled and tried only on a line that holds one of its stems.
+
+use std::sync::{LazyLock, OnceLock};
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use regex::{Captures, Regex};
+
+use crate::fact::{Claim, Witness};
+use crate::line::Line;
+use crate::units::{Bytes, Signal};
+
+/// One wording.
+pub struct Pattern {
+    /// `speaker/name`, shown nowhere but in tests and debugging.
+    pub id: &'static str,
+    /// On whose word.
+    pub witness: Witness,
+    /// Literals, at least one of which stands in every line that the regex reads.
+    pub stems: &'static [&'static str],
+    /// The wording, with named groups.
+    pub regex: &'static str,
+    /// Makes the claims; an empty list means that the line says nothing after all.
+    pub read: fn(&Caps<'_>) -> Vec<Claim>,
+    /// Real lines, without envelope.
+    pub samples: &'static [&'static str],
+    /// Lines that look alike and must not be read by this pattern.
+    pub near_misses: &'static [&'static str],
+}
+
+/// The named groups of a match, and the line they were found in.
+pub struct Caps<'a> {
+    captures: Captures<'a>,
+    /// The whole line.
+    pub line: &'a Line<'a>,
+}
+
+impl<'a> Caps<'a> {
+    /// A group's text, if it took part in the match.
+    pub fn get(&self, group: &str) -> Option<&str> {
+        self.captures.name(group).map(|m| m.as_str())
+    }
+
+    /// A group's text as an owned string.
+    pub fn text(&self, group: &str) -> Option<String> {
+        self.get(group).map(str::to_owned)
+    }
+
+    /// A group as a number.
+    pub fn num<T: std::str::FromStr>(&self, group: &str) -> Option<T> {
+        self.get(group)?.trim().parse().ok()
+    }
+
+    /// A group in KiB, as the kernel prints sizes.
+    pub fn kib(&self, group: &str) -> Option<Bytes> {
+        self.num(group).map(Bytes::kib)
+    }
+
+    /// A group as a size with a unit.
+    pub fn bytes(&self, group: &str) -> Option<Bytes> {
+        self.get(group)?.parse().ok()
+    }
+
+    /// A group as a signal's name, number or description.
+    pub fn signal(&self, group: &str) -> Option<Signal> {
+        let text = self.get(group)?;
+        text.trim().parse::<u8>().ok().map(Signal).or_else(|| Signal::from_name(text)).or_else(|| Signal::from_description(text))
+    }
+}
+
+/// The speakers' tables. Order means nothing: no line is read by two patterns (a test proves it on all samples).
+const SPEAKERS: &[&[Pattern]] = &[];
+
+/// The bones of Python tracebacks. They are a layer of their own, because the last line of a traceback (`RuntimeError:
+/// DataLoader worker …`) is both the end of a traceback and a wording of one of the [`SPEAKERS`].
+const BONES: &[&[Pattern]] = &[];
+
+/// Finds the patterns whose stems stand in a line.
+struct Gate {
+    search: AhoCorasick,
+    /// For each stem, the pattern that needs it.
+    owner: Vec<usize>,
+    patterns: Vec<(&'static Pattern, OnceLock<Regex>)>,
+}
+
+static GATE: LazyLock<Gate> = LazyLock::new(|| {
+    let patterns: Vec<_> = SPEAKERS.iter().chain(BONES).flat_map(|table| table.iter()).map(|p| (p, OnceLock::new())).collect();
+    let (stems, owner): (Vec<_>, Vec<_>) =
+        patterns.iter().enumerate().flat_map(|(i, (p, _))| p.stems.iter().map(move |stem| (*stem, i))).unzip();
+    let search = AhoCorasick::builder().match_kind(MatchKind::Standard).build(stems).expect("the stems are few and short");
+    Gate { search, owner, patterns }
+});
+
+impl Gate {
+    /// The patterns worth trying on a text, in table order.
+    fn candidates(&self, text: &str) -> Vec<usize> {
+        let mut found: Vec<usize> = self.search.find_overlapping_iter(text).map(|m| self.owner[m.pattern().as_usize()]).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    fn claims(&self, index: usize, line: &Line<'_>) -> Vec<Claim> {
+        let (pattern, regex) = &self.patterns[index];
+        // A line that its envelope gives to another program is not the kernel's, whatever it quotes.
+        if pattern.witness == Witness::Kernel && line.envelope.kernel == Some(false) {
+            return Vec::new();
+        }
+        let regex = regex.get_or_init(|| Regex::new(pattern.regex).expect("a test compiles every pattern"));
+        regex.captures(&line.text).map_or_else(Vec::new, |captures| (pattern.read)(&Caps { captures, line }))
+    }
+}
+
+/// Everything that the patterns read in a line.
+pub fn read(line: &Line<'_>) -> Vec<(&'static Pattern, Claim)> {
+    let mut all = Vec::new();
+    for index in GATE.candidates(&line.text) {
+        all.extend(GATE.claims(index, line).into_iter().map(|claim| (GATE.patterns[index].0, claim)));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::line::Envelope;
+
+    fn line(text: &str) -> Line<'_> {
+        Line { text: text.into(), number: 1, envelope: Envelope::default() }
+    }
+
+    fn ids(text: &str, layer: &[&[Pattern]]) -> Vec<&'static str> {
+        let own = |id: &str| layer.iter().flat_map(|table| table.iter()).any(|p| p.id == id);
+        let mut ids: Vec<_> = read(&line(text)).into_iter().map(|(p, _)| p.id).filter(|id| own(id)).collect();
+        ids.dedup();
+        ids
+    }
+
+    #[test]
+    fn every_sample_is_read_by_its_own_pattern_and_no_other() {
+        for layer in [SPEAKERS, BONES] {
+            for pattern in layer.iter().flat_map(|table| table.iter()) {
+                assert!(!pattern.samples.is_empty(), "{} has no sample", pattern.id);
+                for sample in pattern.samples {
+                    assert_eq!(ids(sample, layer), [pattern.id], "{sample}");
+                }
+                for miss in pattern.near_misses {
+                    assert!(!ids(miss, layer).contains(&pattern.id), "{} reads its near miss: {miss}", pattern.id);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_pattern_has_an_id_of_its_own_and_a_near_miss() {
+        let mut ids: Vec<_> = GATE.patterns.iter().map(|(p, _)| p.id).collect();
+        let count = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), count);
+        for (pattern, _) in &GATE.patterns {
+            assert!(!pattern.near_misses.is_empty(), "{} has no near miss", pattern.id);
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Remedies: what to do, said for the platform at hand.
+
+pub mod sizing;
+
+/// Where the job ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Platform {
+    /// Docker Engine.
+    Docker,
+    /// Docker Compose.
+    Compose,
+    /// Kubernetes.
+    Kubernetes,
+    /// The training program itself.
+    Code,
+    /// Any platform.
+    Any,
+}
+
+impl Platform {
+    /// The public slug.
+    pub fn slug(self) -> &'static str {
+        match self {
+            Self::Docker => "docker",
+            Self::Compose => "compose",
+            Self::Kubernetes => "kubernetes",
+            Self::Code => "pytorch",
+            Self::Any => "any",
+        }
+    }
+}
+
+/// One piece of advice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advice {
+    /// The step's public slug, as `raise-shm`.
+    pub step: &'static str,
+    /// Where it applies.
+    pub platform: Platform,
+    /// What to do and its price.
+    pub text: String,
+    /// The exact command, flag or YAML.
+    pub command: Option<String>,
+}
