@@ -4,10 +4,21 @@
 //! describes, each with the JSON pointer of the field that says so. Free text in a record (a termination message, the last
 //! log lines) is handed back as lines, so that it meets the same patterns as everything else.
 
+mod coredump_json;
+mod crictl_inspect;
 mod dev_shm;
+mod docker_events;
 mod docker_inspect;
+mod docker_ps;
+mod ecs;
+mod elastic_error;
 mod field;
+mod k8s_events;
+mod k8s_evicted;
+mod k8s_pod;
 mod podman_inspect;
+mod quantity;
+mod sacct_json;
 
 use serde_json::Value;
 
@@ -29,7 +40,19 @@ pub struct Format {
 }
 
 /// Every format. They exclude each other, so the order means nothing.
-pub static FORMATS: &[Format] = &[docker_inspect::FORMAT, podman_inspect::FORMAT];
+pub static FORMATS: &[Format] = &[
+    docker_inspect::FORMAT,
+    podman_inspect::FORMAT,
+    docker_events::FORMAT,
+    docker_ps::FORMAT,
+    k8s_pod::FORMAT,
+    k8s_events::FORMAT,
+    crictl_inspect::FORMAT,
+    ecs::FORMAT,
+    sacct_json::FORMAT,
+    coredump_json::FORMAT,
+    elastic_error::FORMAT,
+];
 
 /// The format of a document, if any format knows it.
 pub fn sniff(document: &Value) -> Option<&'static Format> {
