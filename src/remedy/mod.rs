@@ -18,6 +18,9 @@ pub enum Platform {
 }
 
 impl Platform {
+    /// Those that can be asked for on the command line.
+    pub const CHOICES: &[Self] = &[Self::Docker, Self::Compose, Self::Kubernetes];
+
     /// The public slug.
     pub fn slug(self) -> &'static str {
         match self {
