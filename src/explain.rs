@@ -34,7 +34,7 @@ pub(crate) fn find(name: &str) -> Result<Cause, Vec<&'static str>> {
         return Err(class);
     }
     let words: Vec<&str> = name.split('-').filter(|word| word.len() >= 3).collect();
-    let near = |slug: &&str| distance(slug, &name) <= 3 || words.iter().any(|word| slug.contains(word));
+    let near = |slug: &&str| distance(slug, &name) <= slug.len().min(9) / 3 || words.iter().any(|word| slug.contains(word));
     Err(Cause::ALL.iter().map(|cause| cause.slug()).filter(near).take(8).collect())
 }
 
