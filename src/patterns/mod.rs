@@ -3,6 +3,12 @@
 //! A pattern turns one line into claims. It holds no state and judges nothing. The gate is a literal search for the
 //! patterns' stems; a regex is compiled and tried only on a line that holds one of its stems.
 
+mod kernel_fault;
+mod kernel_oom;
+mod kernel_stats;
+mod oomd;
+mod systemd;
+
 use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -71,7 +77,7 @@ impl<'a> Caps<'a> {
 }
 
 /// The speakers' tables. Order means nothing: no line is read by two patterns (a test proves it on all samples).
-const SPEAKERS: &[&[Pattern]] = &[];
+const SPEAKERS: &[&[Pattern]] = &[kernel_fault::TABLE, kernel_oom::TABLE, kernel_stats::TABLE, oomd::TABLE, systemd::TABLE];
 
 /// The bones of Python tracebacks. They are a layer of their own, because the last line of a traceback (`RuntimeError:
 /// DataLoader worker …`) is both the end of a traceback and a wording of one of the [`SPEAKERS`].
