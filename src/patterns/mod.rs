@@ -3,6 +3,14 @@
 //! A pattern turns one line into claims. It holds no state and judges nothing. The gate is a literal search for the
 //! patterns' stems; a regex is compiled and tried only on a line that holds one of its stems.
 
+mod nccl;
+mod paddle;
+mod pools;
+mod ray;
+mod serving;
+mod slurm;
+mod trainers;
+
 use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -71,7 +79,8 @@ impl<'a> Caps<'a> {
 }
 
 /// The speakers' tables. Order means nothing: no line is read by two patterns (a test proves it on all samples).
-const SPEAKERS: &[&[Pattern]] = &[];
+const SPEAKERS: &[&[Pattern]] =
+    &[nccl::PATTERNS, paddle::PATTERNS, pools::PATTERNS, ray::PATTERNS, serving::PATTERNS, slurm::PATTERNS, trainers::PATTERNS];
 
 /// The bones of Python tracebacks. They are a layer of their own, because the last line of a traceback (`RuntimeError:
 /// DataLoader worker …`) is both the end of a traceback and a wording of one of the [`SPEAKERS`].
