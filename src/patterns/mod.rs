@@ -8,6 +8,13 @@ mod kernel_oom;
 mod kernel_stats;
 mod oomd;
 mod systemd;
+mod nccl;
+mod paddle;
+mod pools;
+mod ray;
+mod serving;
+mod slurm;
+mod trainers;
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -78,6 +85,8 @@ impl<'a> Caps<'a> {
 
 /// The speakers' tables. Order means nothing: no line is read by two patterns (a test proves it on all samples).
 const SPEAKERS: &[&[Pattern]] = &[kernel_fault::TABLE, kernel_oom::TABLE, kernel_stats::TABLE, oomd::TABLE, systemd::TABLE];
+const SPEAKERS: &[&[Pattern]] =
+    &[nccl::PATTERNS, paddle::PATTERNS, pools::PATTERNS, ray::PATTERNS, serving::PATTERNS, slurm::PATTERNS, trainers::PATTERNS];
 
 /// The bones of Python tracebacks. They are a layer of their own, because the last line of a traceback (`RuntimeError:
 /// DataLoader worker …`) is both the end of a traceback and a wording of one of the [`SPEAKERS`].
