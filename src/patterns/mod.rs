@@ -6,14 +6,14 @@
 mod kernel_fault;
 mod kernel_oom;
 mod kernel_stats;
-mod oomd;
-mod systemd;
 mod nccl;
+mod oomd;
 mod paddle;
 mod pools;
 mod ray;
 mod serving;
 mod slurm;
+mod systemd;
 mod trainers;
 
 use std::sync::{LazyLock, OnceLock};
@@ -84,9 +84,7 @@ impl<'a> Caps<'a> {
 }
 
 /// The speakers' tables. Order means nothing: no line is read by two patterns (a test proves it on all samples).
-const SPEAKERS: &[&[Pattern]] = &[kernel_fault::TABLE, kernel_oom::TABLE, kernel_stats::TABLE, oomd::TABLE, systemd::TABLE];
-const SPEAKERS: &[&[Pattern]] =
-    &[nccl::PATTERNS, paddle::PATTERNS, pools::PATTERNS, ray::PATTERNS, serving::PATTERNS, slurm::PATTERNS, trainers::PATTERNS];
+const SPEAKERS: &[&[Pattern]] = &[kernel_fault::TABLE, kernel_oom::TABLE, kernel_stats::TABLE, nccl::TABLE, oomd::TABLE, paddle::TABLE, pools::TABLE, ray::TABLE, serving::TABLE, slurm::TABLE, systemd::TABLE, trainers::TABLE];
 
 /// The bones of Python tracebacks. They are a layer of their own, because the last line of a traceback (`RuntimeError:
 /// DataLoader worker …`) is both the end of a traceback and a wording of one of the [`SPEAKERS`].

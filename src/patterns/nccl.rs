@@ -39,7 +39,7 @@ fn timed_out(c: &Caps<'_>) -> Vec<Claim> {
     vec![Claim::new(What::TimedOut { seconds }, rank(c))]
 }
 
-pub(super) const PATTERNS: &[Pattern] = &[
+pub(super) const TABLE: &[Pattern] = &[
     // src/include/shm.h and src/misc/shmutils.cc: `posix_fallocate` up to NCCL 2.11, `fallocate` from 2.19, the reason from
     // 2.22. The last words stand once more, without prefix, below `Last error:` (2.13 and later).
     Pattern {

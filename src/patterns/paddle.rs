@@ -16,7 +16,7 @@ fn ended(c: &Caps<'_>) -> Vec<Claim> {
     how.map(|how| Claim::new(What::Ended { how, hint: false }, who)).into_iter().collect()
 }
 
-pub(super) const PATTERNS: &[Pattern] = &[
+pub(super) const TABLE: &[Pattern] = &[
     // The worker's handler writes raw, so a progress bar may stand before it. The guess is chosen by signal number alone.
     Pattern {
         id: "paddle/caught",

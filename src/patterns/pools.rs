@@ -44,7 +44,7 @@ fn braces(c: &Caps<'_>) -> Vec<Claim> {
         .collect()
 }
 
-pub(super) const PATTERNS: &[Pattern] = &[
+pub(super) const TABLE: &[Pattern] = &[
     // CPython concurrent/futures/process.py: any abrupt end, also `os._exit`; no pid, no signal.
     Pattern {
         id: "pool/broken",

@@ -4,7 +4,7 @@ use super::Pattern;
 use crate::fact::{Claim, How, Role, Shm, What, Who, Why, Witness};
 use crate::units::{Bytes, Signal};
 
-pub(super) const PATTERNS: &[Pattern] = &[
+pub(super) const TABLE: &[Pattern] = &[
     // raylet: an end of file on a socket. The OOM killer is one of three guesses that are printed every time.
     Pattern {
         id: "ray/worker-died",

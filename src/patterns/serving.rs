@@ -37,7 +37,7 @@ fn refused(c: &Caps<'_>, by: &'static str) -> Vec<Claim> {
     vec![Claim::new(What::Refused { resource, errno, bytes: c.num("bytes").map(Bytes), by }, Who::role(Role::Engine))]
 }
 
-pub(super) const PATTERNS: &[Pattern] = &[
+pub(super) const TABLE: &[Pattern] = &[
     // vllm/v1/executor/multiproc_executor.py: neither signal nor code.
     Pattern {
         id: "vllm/worker",

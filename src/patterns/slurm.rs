@@ -41,7 +41,7 @@ fn task(c: &Caps<'_>) -> Vec<Claim> {
     vec![Claim::new(what, who)]
 }
 
-pub(super) const PATTERNS: &[Pattern] = &[
+pub(super) const TABLE: &[Pattern] = &[
     // src/plugins/task/cgroup/task_cgroup_memory.c: `oom_kill event in StepId=` from 23.02, `oom-kill event(s) in StepId=`
     // from 20.11, `in step` from 18.08. It counts kills of the whole step.
     Pattern {

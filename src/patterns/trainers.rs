@@ -31,7 +31,7 @@ fn cleanup(by: &'static str, signal: Option<Signal>, who: Who) -> Claim {
     Claim::new(What::Stopped { by, why: Why::Cleanup, signal }, who)
 }
 
-pub(super) const PATTERNS: &[Pattern] = &[
+pub(super) const TABLE: &[Pattern] = &[
     // deepspeed/launcher/launch.py `sigkill_handler`: all ranks are named, dead ones too.
     Pattern {
         id: "deepspeed/cleanup",
