@@ -30,6 +30,7 @@
 //! 10. Domain types are not serializable; `report::json` holds frozen twins.
 
 pub mod death;
+pub mod examine;
 pub mod fact;
 pub mod input;
 pub mod line;

@@ -14,6 +14,7 @@ mod says;
 mod shm;
 
 pub use cause::{Cause, Class, Grade};
+pub use shm::shm_of;
 
 use crate::death::{Context, Death};
 use crate::fact::Fact;

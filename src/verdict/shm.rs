@@ -145,7 +145,7 @@ impl Weighed {
 }
 
 /// What is known of the size of /dev/shm: from the container's record, else from a command line.
-pub(super) fn shm_of<'a>(death: &'a Death, context: &'a Context) -> Option<(&'a Fact, Shm)> {
+pub fn shm_of<'a>(death: &'a Death, context: &'a Context) -> Option<(&'a Fact, Shm)> {
     let own = death.facts.iter().chain(&context.facts).find_map(|fact| match fact.what {
         What::ShmOption(shm) if shm != Shm::Unknown => Some((fact, shm)),
         _ => None,
