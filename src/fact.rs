@@ -573,7 +573,7 @@ pub enum What {
     Frame {
         /// The source file.
         file: String,
-        /// The line in it.
+        /// The line in it; 0 where it is not told (IPython prints it apart).
         line: u32,
         /// The function, absent in rich's short form.
         function: Option<String>,

@@ -132,10 +132,10 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "crash/gpu",
         witness: Witness::Program,
-        stems: &["CUDA error: ", "HIP error: ", "CUDA kernel errors", "cuda runtime error ("],
+        stems: &["CUDA error", "HIP error: ", "cuda runtime error ("],
         regex: concat!(
             raised!(),
-            r"(?:\s*what\(\):\s+)?(?:\[[^\]]*\]:? ?)*(?:(?:CUDA|HIP) error: |cuda runtime error \(\d+\) : )",
+            r"(?:\s*what\(\): +)?(?:Failed: |\[[^\]]*\]:? )*(?:(?:CUDA|HIP) error: |cuda runtime error \(\d+\) : |CUDA error \S+ ')",
             r"(?:an illegal memory access was encountered|device-side assert triggered|unspecified launch failure|uncorrectable (?:NVLink|ECC) error(?: encountered)?",
             r"|misaligned address|an illegal instruction was encountered|hardware stack error|the launch timed out and was terminated|unknown error)"
         ),
@@ -145,6 +145,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "torch.AcceleratorError: CUDA error: device-side assert triggered",
             "  what():  CUDA error: unspecified launch failure",
             "RuntimeError: CUDA error: uncorrectable ECC error encountered",
+            "  what():  Failed: CUDA error /workspace/DeepEP/csrc/deep_ep.cpp:89 'an illegal memory access was encountered'",
         ],
         near_misses: &[
             "RuntimeError: CUDA error: out of memory",

@@ -93,8 +93,8 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "python/short-frame",
         witness: Witness::Program,
-        stems: &[".py:"],
-        regex: r"^(?:│ (?<file>\S+\.py):(?<line>\d+)(?: in(?: (?<function>[^│]*?))?)?\s*│|File (?<ifile>\S+\.py):(?<iline>\d+), in (?<ifunction>[\w.<>]+).*)$",
+        stems: &[".py:", "│ /"],
+        regex: r"^(?:│ (?<file>/\S+|\S+\.py):(?<line>\d+)(?: in(?: (?<function>[^│]*?))?)?\s*│|File (?<ifile>\S+\.py):(?<iline>\d+), in (?<ifunction>[\w.<>]+).*)$",
         read: |caps| {
             let pick = |a, b| caps.get(a).or_else(|| caps.get(b));
             let (Some(file), Some(line)) = (pick("file", "ifile"), pick("line", "iline").and_then(|n| n.parse().ok())) else {
@@ -106,12 +106,29 @@ pub(super) const TABLE: &[Pattern] = &[
         samples: &[
             "│ /home/u/kraken/lib/python3.8/site-packages/torch/utils/data/dataloader.py:1011 in _try_get_data   │",
             "│ /home/u/kraken/lib/python3.8/site-packages/torch/utils/data/dataloader.py:1011 in                 │",
+            "│ /home/user/kraken-env/bin/ketos:8 in <module>                                                  │",
             "File /opt/conda/lib/python3.10/site-packages/torch/utils/data/dataloader.py:1132, in _MultiProcessingDataLoaderIter._try_get_data(self, timeout)",
         ],
         near_misses: &[
             "/opt/venv/lib/python3.11/site-packages/torch/utils/data/dataloader.py:554: UserWarning: This DataLoader will create",
             "INFO:train.py:12 in main",
         ],
+    },
+    // IPython 7 and older print the line's number apart, behind `-->`.
+    Pattern {
+        id: "python/ipython-frame",
+        witness: Witness::Program,
+        stems: &[".py in ", "<ipython-input-"],
+        regex: r"^(?<file>(?:~?/|[A-Z]:\\)\S+\.py|<ipython-input-[\w-]+>) in (?<function>[\w<>.]+)(?:\(.*\))?\s*$",
+        read: |caps| {
+            let (Some(file), function) = (caps.text("file"), caps.text("function")) else { return Vec::new() };
+            vec![Claim::bare(What::Frame { file, line: 0, function })]
+        },
+        samples: &[
+            "/usr/local/lib/python3.6/dist-packages/torch/multiprocessing/spawn.py in join(self, timeout)",
+            "<ipython-input-22-5f0a2d1c3b4e> in <module>()",
+        ],
+        near_misses: &["/usr/lib/x.py in use by 12", "wrote /tmp/x.py in 3 s"],
     },
     // A native backtrace with source lines, as UCX prints it; NCCL's shared-memory code shows itself only there.
     Pattern {
