@@ -25,6 +25,27 @@ use crate::fact::{Claim, Witness};
 use crate::line::Line;
 use crate::units::{Bytes, Signal};
 
+/// The beginning of an exception's last line: nothing, pytest's `E`, SageMaker's `ErrorMessage "`, or a logger's prefix with its level; then the type.
+///
+/// Anything else before the message (prose, comments, quotes, a shell's `+`) means that somebody tells of the error.
+macro_rules! raised {
+    () => {
+        concat!(
+            r#"^(?:E {2,}| ?|ErrorMessage ")(?:[^'"`\#│<>+$]{0,160}\b(?:ERROR|CRITICAL|FATAL)\b[^'"`#│<>]{0,80}[:\]-] )?"#,
+            r"(?:[\w.]*(?:Error|Exception): )?"
+        )
+    };
+}
+
+mod crash;
+mod dataloader;
+mod elastic;
+mod exhaustion;
+mod python;
+mod shell;
+mod shm;
+mod status;
+
 /// One wording.
 pub struct Pattern {
     /// `speaker/name`, shown nowhere but in tests and debugging.
@@ -85,10 +106,12 @@ impl<'a> Caps<'a> {
 
 /// The speakers' tables. Order means nothing: no line is read by two patterns (a test proves it on all samples).
 const SPEAKERS: &[&[Pattern]] = &[kernel_fault::TABLE, kernel_oom::TABLE, kernel_stats::TABLE, nccl::TABLE, oomd::TABLE, paddle::TABLE, pools::TABLE, ray::TABLE, serving::TABLE, slurm::TABLE, systemd::TABLE, trainers::TABLE];
+const SPEAKERS: &[&[Pattern]] =
+    &[crash::TABLE, dataloader::TABLE, elastic::TABLE, exhaustion::TABLE, shell::TABLE, shm::TABLE, status::TABLE];
 
 /// The bones of Python tracebacks. They are a layer of their own, because the last line of a traceback (`RuntimeError:
 /// DataLoader worker …`) is both the end of a traceback and a wording of one of the [`SPEAKERS`].
-const BONES: &[&[Pattern]] = &[];
+const BONES: &[&[Pattern]] = &[python::TABLE];
 
 /// Finds the patterns whose stems stand in a line.
 struct Gate {
