@@ -3,11 +3,17 @@
 //! A pattern turns one line into claims. It holds no state and judges nothing. The gate is a literal search for the
 //! patterns' stems; a regex is compiled and tried only on a line that holds one of its stems.
 
+mod ci;
+mod containers_text;
+mod finished;
+mod kubernetes;
 mod nccl;
 mod paddle;
 mod pools;
 mod ray;
+mod resources;
 mod serving;
+mod settings;
 mod slurm;
 mod trainers;
 
@@ -79,8 +85,21 @@ impl<'a> Caps<'a> {
 }
 
 /// The speakers' tables. Order means nothing: no line is read by two patterns (a test proves it on all samples).
-const SPEAKERS: &[&[Pattern]] =
-    &[nccl::PATTERNS, paddle::PATTERNS, pools::PATTERNS, ray::PATTERNS, serving::PATTERNS, slurm::PATTERNS, trainers::PATTERNS];
+const SPEAKERS: &[&[Pattern]] = &[
+    ci::PATTERNS,
+    containers_text::PATTERNS,
+    finished::PATTERNS,
+    kubernetes::PATTERNS,
+    nccl::PATTERNS,
+    paddle::PATTERNS,
+    pools::PATTERNS,
+    ray::PATTERNS,
+    resources::PATTERNS,
+    serving::PATTERNS,
+    settings::PATTERNS,
+    slurm::PATTERNS,
+    trainers::PATTERNS,
+];
 
 /// The bones of Python tracebacks. They are a layer of their own, because the last line of a traceback (`RuntimeError:
 /// DataLoader worker …`) is both the end of a traceback and a wording of one of the [`SPEAKERS`].
