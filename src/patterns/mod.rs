@@ -6,12 +6,18 @@
 mod kernel_fault;
 mod kernel_oom;
 mod kernel_stats;
+mod ci;
+mod containers_text;
+mod finished;
+mod kubernetes;
 mod nccl;
 mod oomd;
 mod paddle;
 mod pools;
 mod ray;
+mod resources;
 mod serving;
+mod settings;
 mod slurm;
 mod systemd;
 mod trainers;
@@ -108,6 +114,21 @@ impl<'a> Caps<'a> {
 const SPEAKERS: &[&[Pattern]] = &[kernel_fault::TABLE, kernel_oom::TABLE, kernel_stats::TABLE, nccl::TABLE, oomd::TABLE, paddle::TABLE, pools::TABLE, ray::TABLE, serving::TABLE, slurm::TABLE, systemd::TABLE, trainers::TABLE];
 const SPEAKERS: &[&[Pattern]] =
     &[crash::TABLE, dataloader::TABLE, elastic::TABLE, exhaustion::TABLE, shell::TABLE, shm::TABLE, status::TABLE];
+const SPEAKERS: &[&[Pattern]] = &[
+    ci::PATTERNS,
+    containers_text::PATTERNS,
+    finished::PATTERNS,
+    kubernetes::PATTERNS,
+    nccl::PATTERNS,
+    paddle::PATTERNS,
+    pools::PATTERNS,
+    ray::PATTERNS,
+    resources::PATTERNS,
+    serving::PATTERNS,
+    settings::PATTERNS,
+    slurm::PATTERNS,
+    trainers::PATTERNS,
+];
 
 /// The bones of Python tracebacks. They are a layer of their own, because the last line of a traceback (`RuntimeError:
 /// DataLoader worker …`) is both the end of a traceback and a wording of one of the [`SPEAKERS`].
