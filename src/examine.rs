@@ -22,7 +22,7 @@ pub struct Options {
 }
 
 /// Examines all sources as one incident. `notes` are those that were made when the sources were listed.
-pub fn examine(sources: Vec<Source>, notes: Vec<Note>, options: &Options) -> Report {
+pub fn examine(sources: &[Source<'_>], notes: Vec<Note>, options: &Options) -> Report {
     let reading = read::read(sources);
     let gathered = death::gather(&reading.facts, &reading.inputs);
     let mut judged: Vec<(Death, Verdict)> = gathered

@@ -7,15 +7,14 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::{CommandFactory as _, Parser as _};
 
 use cli::{Arguments, Command, When};
-use coroner::note::Note;
+use coroner::examine::Options;
+use coroner::input;
 use coroner::remedy::Platform;
 use coroner::report::{Report, Style};
-use coroner::verdict::{Cause, Grade, Verdict};
 
 /// Usage, or an input that could not be read.
 const TROUBLE: u8 = 2;
@@ -100,25 +99,8 @@ fn complain(text: &str) -> ExitCode {
     ExitCode::from(TROUBLE)
 }
 
-/// Opens the inputs and reports those that cannot be opened.
-fn examine(paths: &[PathBuf], _platforms: &[Platform]) -> Report {
-    let unread = |path: &PathBuf| {
-        let name: Arc<str> = path.to_string_lossy().into();
-        let error = if name.as_ref() == "-" { return None } else { File::open(path).err()? };
-        Some(Note::unread(&name, error.to_string()))
-    };
-    Report {
-        deaths: Vec::new(),
-        verdict: Verdict {
-            cause: Cause::Clean,
-            grade: Grade::Proven,
-            summary: "Nothing in the inputs says that a process died.".to_owned(),
-            because: Vec::new(),
-            against: Vec::new(),
-            aside: Vec::new(),
-            lacking: Vec::new(),
-        },
-        notes: paths.iter().filter_map(unread).collect(),
-        inputs: Vec::new(),
-    }
+/// Opens the inputs and examines them as one incident.
+fn examine(paths: &[PathBuf], platforms: &[Platform]) -> Report {
+    let (sources, notes) = input::open(paths, io::stdin());
+    coroner::examine::examine(&sources, notes, &Options { platforms: platforms.to_vec() })
 }

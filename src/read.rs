@@ -42,7 +42,7 @@ pub struct Reading {
 }
 
 /// Reads all sources.
-pub fn read(sources: Vec<Source>) -> Reading {
+pub fn read(sources: &[Source<'_>]) -> Reading {
     let mut reading = Reading::default();
     for source in sources {
         let name = Arc::clone(&source.name);
@@ -55,7 +55,7 @@ pub fn read(sources: Vec<Source>) -> Reading {
 }
 
 /// Reads one source.
-fn one(name: &Arc<str>, mut reader: Box<dyn Read>, reading: &mut Reading) {
+fn one(name: &Arc<str>, mut reader: Box<dyn Read + Send + '_>, reading: &mut Reading) {
     let mut head = Vec::new();
     if let Err(error) = reader.by_ref().take(DOCUMENT as u64 + 1).read_to_end(&mut head) {
         reading.notes.push(Note::unread(name, format!("cannot be read: {error}")));

@@ -1,9 +1,8 @@
 //! Joins: which container record, kernel report and sender belongs to which death, strongest join first.
 
-use super::ledger::signal_of;
 use super::oom_block;
 use super::{Death, Join, OomReport, cgroup, is_same, merge_who};
-use crate::fact::{Container, ContainerEvent, EvictedFor, Fact, How, Reason, Resource, Role, Status, What, Who, Why};
+use crate::fact::{Container, ContainerEvent, EvictedFor, Fact, Reason, Resource, Role, Status, What, Who, Why};
 use crate::seen::Input;
 use crate::time::Stamp;
 use crate::units::Signal;
@@ -167,8 +166,8 @@ fn attach(death: &mut Death, group: &Group<'_>, join: Join, own: bool) {
 pub(super) fn reports(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input]) {
     let mut reports: Vec<((usize, u64), OomReport)> = Vec::new();
     for (index, input) in inputs.iter().enumerate() {
-        let own: Vec<&Fact> = facts.iter().filter(|fact| fact.place.input == input.name).collect();
-        for report in oom_block::group(&own) {
+        let own = facts.iter().filter(|fact| fact.place.input == input.name);
+        for report in oom_block::group(own) {
             if reports.iter().any(|(_, seen)| seen.same(&report)) {
                 continue;
             }

@@ -8,6 +8,7 @@ mod context;
 mod join;
 mod ledger;
 mod oom_block;
+mod oom_numbers;
 mod oom_report;
 mod traceback;
 

@@ -10,7 +10,7 @@ fn coded(c: &Caps<'_>) -> Vec<Claim> {
     vec![Claim::new(What::Ended { how: How::Code(code), hint: c.get("guess").is_some() }, Who::role(Role::Job))]
 }
 
-pub(super) const PATTERNS: &[Pattern] = &[
+pub(super) const TABLE: &[Pattern] = &[
     // actions/runner ScriptHandler.cs; a copy from the page has `Error: ` or nothing instead of `##[error]`.
     Pattern {
         id: "github/exit",

@@ -45,7 +45,7 @@ fn row(c: &Caps<'_>) -> Vec<Claim> {
     vec![Claim::new(What::Container(Box::new(container)), who)]
 }
 
-pub(super) const PATTERNS: &[Pattern] = &[
+pub(super) const TABLE: &[Pattern] = &[
     // moby daemon/events and podman libpod/events; the envelope may leave Podman's zone before the words.
     Pattern {
         id: "engine/event",

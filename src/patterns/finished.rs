@@ -13,7 +13,7 @@ fn rank(_: &Caps<'_>) -> Vec<Claim> {
     vec![Claim::new(What::Finished, Who::role(Role::Rank))]
 }
 
-pub(super) const PATTERNS: &[Pattern] = &[
+pub(super) const TABLE: &[Pattern] = &[
     // transformers/trainer.py.
     Pattern {
         id: "finished/transformers",

@@ -66,7 +66,7 @@ fn row(c: &Caps<'_>) -> Vec<Claim> {
     vec![Claim::new(What::Container(Box::new(container)), pod(c))]
 }
 
-pub(super) const PATTERNS: &[Pattern] = &[
+pub(super) const TABLE: &[Pattern] = &[
     // pkg/kubelet/oom/oom_watcher_linux.go: an event of the node, for victims whose cgroup is `/` to the kubelet.
     Pattern {
         id: "kubelet/system-oom",

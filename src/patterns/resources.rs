@@ -62,7 +62,7 @@ fn options(c: &Caps<'_>) -> Vec<Claim> {
     claims.into_iter().map(Claim::bare).collect()
 }
 
-pub(super) const PATTERNS: &[Pattern] = &[
+pub(super) const TABLE: &[Pattern] = &[
     // coreutils, busybox and BSD; the file system's type is a column of `df -T`.
     Pattern {
         id: "resources/df",

@@ -132,7 +132,7 @@ const KEYS: &[&str] = &[
     "epochs",
 ];
 
-pub(super) const PATTERNS: &[Pattern] = &[
+pub(super) const TABLE: &[Pattern] = &[
     // A line that is one setting: YAML, JSON, a printed dataclass, `key = value`, DeepSpeed's dotted table.
     Pattern {
         id: "settings/line",
@@ -288,13 +288,13 @@ pub(super) const PATTERNS: &[Pattern] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{PATTERNS, Setting, What};
+    use super::{TABLE, Setting, What};
     use crate::line::{Envelope, Line};
 
     fn read(text: &str) -> Vec<(Setting, u64)> {
         let line = Line { text: text.into(), number: 1, envelope: Envelope::default() };
         let claims = super::super::read(&line).into_iter();
-        let own = claims.filter(|(pattern, _)| PATTERNS.iter().any(|own| own.id == pattern.id));
+        let own = claims.filter(|(pattern, _)| TABLE.iter().any(|own| own.id == pattern.id));
         own.filter_map(|(_, claim)| match claim.what {
             What::Setting { setting, value } => Some((setting, value)),
             _ => None,

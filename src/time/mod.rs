@@ -132,6 +132,18 @@ impl Stamp {
         }
     }
 
+    /// The moments this many seconds before and after, as `journalctl --since` takes them; nothing without a date.
+    pub fn window(self, seconds: i64) -> Option<(String, String)> {
+        let Self::Wall(wall) = self else { return None };
+        let edge = |shift: i64| {
+            let at = Timestamp::from_second(wall.at.as_second().saturating_add(shift)).unwrap_or(wall.at);
+            let civil = Offset::UTC.to_datetime(at);
+            let zone = if wall.zoned { " UTC" } else { "" };
+            format!("{} {:02}:{:02}:{:02}{zone}", civil.date(), civil.hour(), civil.minute(), civil.second())
+        };
+        wall.dated.then(|| (edge(-seconds), edge(seconds)))
+    }
+
     /// The time of day for a screen: `06:36:52 UTC`, without `UTC` where the zone is not known.
     pub fn hms(self) -> String {
         match self {

@@ -126,6 +126,7 @@ pub(super) fn about(fact: &Fact, death: &Death, cause: Cause) -> Option<String> 
         What::Traceback(_)
         | What::Frame { .. }
         | What::Chained
+        | What::Elastic(_)
         | What::Suppressed { .. }
         | What::Setting { .. }
         | What::Version { .. }
