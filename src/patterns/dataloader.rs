@@ -60,6 +60,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "RuntimeError: worker (pid 6) is killed by signal: Bus error.",
             "RuntimeError: DataLoader worker (pid 5124) is killed by signal: Bus error. It is possible that",
             "E           RuntimeError: DataLoader worker (pid 5124) is killed by signal: Aborted. ",
+            "2024-01-01 10:00:00.000 | ERROR    | __main__:<module>:12 - DataLoader worker (pid 814) is killed by signal: Killed. ",
             "[03/02 07:13:05] d2.engine ERROR: DataLoader worker (pid 814) is killed by signal: Bus error. ",
         ],
         near_misses: &[

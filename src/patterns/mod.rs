@@ -18,7 +18,7 @@ use crate::units::{Bytes, Signal};
 macro_rules! raised {
     () => {
         concat!(
-            r#"^(?:E {2,}| ?|ErrorMessage ")(?:[^'"`\#│<>+$]{0,160}\b(?:ERROR|CRITICAL|FATAL)\b[^'"`#│<>]{0,80}[:\]-] )?"#,
+            r#"^(?:E {2,}| ?|ErrorMessage ")(?:(?:[^'"`\#│<>+$|][^'"`\#│<>+$]{0,160})?\b(?:ERROR|CRITICAL|FATAL)\b[^'"`#│]{0,80}[:\]-] )?"#,
             r"(?:[\w.]*(?:Error|Exception): )?"
         )
     };
