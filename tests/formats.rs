@@ -57,7 +57,7 @@ fn report(deaths: Vec<Entry>, inputs: Vec<Input>) -> Report {
 }
 
 fn wall(text: &str, zoned: bool, dated: bool) -> Option<Stamp> {
-    Some(Stamp::Wall(Wall { at: text.parse().unwrap(), zoned, dated }))
+    Some(Stamp::Wall(Wall { at: text.parse().expect("a moment in RFC 3339"), zoned, dated }))
 }
 
 fn oom() -> Report {
@@ -253,8 +253,8 @@ fn all() -> [(&'static str, Report); 6] {
 
 fn rendered(report: &Report, format: Format, style: &Style) -> String {
     let mut out = Vec::new();
-    write(report, format, style, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    write(report, format, style, &mut out).expect("memory takes every byte");
+    String::from_utf8(out).expect("reports are UTF-8")
 }
 
 #[test]
@@ -309,9 +309,8 @@ fn json_obeys_its_schema_and_the_schema_names_every_field() {
     let (open, closed) = (jsonschema::validator_for(&schema).unwrap(), jsonschema::validator_for(&closed).unwrap());
     for (name, report) in all() {
         let mut document: serde_json::Value = serde_json::from_str(&rendered(&report, Format::Json, &Style::default())).unwrap();
-        for error in closed.iter_errors(&document) {
-            panic!("{name}: {error} at {}", error.instance_path());
-        }
+        let errors: Vec<String> = closed.iter_errors(&document).map(|e| format!("{e} at {}", e.instance_path())).collect();
+        assert!(errors.is_empty(), "{name}: {errors:?}");
         document["verdict"]["cause"] = "a-new-cause".into();
         document["a-new-field"] = 1.into();
         assert!(open.is_valid(&document), "{name}");

@@ -38,14 +38,15 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
     },
     // torch 0.4.0 ends after the signal, 0.4.1 to 1.0 with "Details are lost …", 1.1 and later with a blank, and 1.3 and later
-    // add the shared-memory sentence to every SIGBUS. Rich breaks the line at any blank.
+    // add the shared-memory sentence to every SIGBUS. Rich breaks the line at any blank, and copies of the loader leave the
+    // first word out.
     Pattern {
         id: "dataloader/killed",
         witness: Witness::Program,
-        stems: &["DataLoader worker (pid "],
+        stems: &["orker (pid "],
         regex: concat!(
             raised!(),
-            r"DataLoader worker \(pid (?<pid>\d+)\) is killed by(?:\s*|\s+signal:\s*(?:(?<signal>[^.<]+?)",
+            r"(?:DataLoader )?worker \(pid (?<pid>\d+)\) is killed by(?:\s*|\s+signal:\s*(?:(?<signal>[^.<]+?)",
             r#"(?:\.\s*(?<hint>It(?: is(?: possible[^<"]*)?)?)?(?:Details are lost[^<"]*)?)?)?)\s*"?$"#
         ),
         read: |caps| vec![Claim::new(killed(caps), Who::own(Role::Worker, caps.num("pid")))],
@@ -56,8 +57,10 @@ pub(super) const TABLE: &[Pattern] = &[
             "RuntimeError: DataLoader worker (pid 5124) is killed by signal: Unknown signal: 0. ",
             "RuntimeError: DataLoader worker (pid 5124) is killed by signal: Ошибка шины. ",
             "RuntimeError: DataLoader worker (pid 164244) is killed by signal: ",
+            "RuntimeError: worker (pid 6) is killed by signal: Bus error.",
             "RuntimeError: DataLoader worker (pid 5124) is killed by signal: Bus error. It is possible that",
             "E           RuntimeError: DataLoader worker (pid 5124) is killed by signal: Aborted. ",
+            "2024-01-01 10:00:00.000 | ERROR    | __main__:<module>:12 - DataLoader worker (pid 814) is killed by signal: Killed. ",
             "[03/02 07:13:05] d2.engine ERROR: DataLoader worker (pid 814) is killed by signal: Bus error. ",
         ],
         near_misses: &[
@@ -185,4 +188,39 @@ fn gone(caps: &Caps<'_>) -> Vec<Claim> {
     let pids = caps.get("pids").unwrap_or_default().split(',').filter_map(|pid| pid.trim().parse().ok());
     let what = What::Ended { how: How::Vanished, hint: false };
     pids.map(|pid| Claim::new(what.clone(), Who::own(Role::Worker, Some(pid)))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fact::{How, What};
+    use crate::patterns::tests::claims;
+    use crate::units::{OwnPid, Signal};
+
+    fn end(text: &str) -> Option<(How, bool)> {
+        claims(text).into_iter().find_map(|claim| match claim.what {
+            What::Ended { how, hint } => Some((how, hint)),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn the_signal_is_read_in_any_language_and_from_the_hint_where_the_words_are_unknown() {
+        let killed = |words: &str| end(&format!("RuntimeError: DataLoader worker (pid 7) is killed by signal: {words}"));
+        let hint =
+            "It is possible that dataloader's workers are out of shared memory. Please try to raise your shared memory limit.";
+        assert_eq!(killed("已杀死. "), Some((How::Signal(Signal::KILL), false)));
+        assert_eq!(killed("Bus error: 10. "), Some((How::Signal(Signal::BUS), false)));
+        assert_eq!(killed(&format!("Sběrnice spadla. {hint}")), Some((How::Signal(Signal::BUS), true)));
+        assert_eq!(killed("Sběrnice spadla. "), Some((How::Vanished, false)));
+        assert_eq!(killed("Unknown signal 34. "), Some((How::Signal(Signal(34)), false)));
+        assert_eq!(killed("Unknown signal: 0. "), Some((How::Vanished, false)));
+        assert_eq!(killed(""), Some((How::Vanished, false)));
+    }
+
+    #[test]
+    fn every_pid_of_a_list_is_a_death_of_its_own() {
+        let claims = claims("RuntimeError: DataLoader worker (pid(s) 16157, 16159, 16161) exited unexpectedly");
+        let pids: Vec<_> = claims.iter().filter_map(|claim| claim.who.own_pid).collect();
+        assert_eq!(pids, [OwnPid(16157), OwnPid(16159), OwnPid(16161)]);
+    }
 }

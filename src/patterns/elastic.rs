@@ -120,16 +120,21 @@ pub(super) const TABLE: &[Pattern] = &[
         samples: &["  exitcode  : -9 (pid: 22)", "  exitcode  : -7 (pid: 20722)  (SIGBUS)", "  exitcode  : 1 (pid: 20723) "],
         near_misses: &["  exitcode  : <N/A>", "exitcode: -9 (pid: 22) is what we saw"],
     },
+    // torch 1.9 calls the row `msg`.
     Pattern {
         id: "elastic/received",
         witness: Witness::Supervisor,
         stems: &[" received by PID "],
-        regex: r"^\s+\*?\s*traceback\s*: Signal (?<signal>\d+) \(\S+\) received by PID (?<pid>\d+)\s*$",
+        regex: r#"^\s+\*?\s*(?:traceback|msg)\s*: "?Signal (?<signal>\d+) \(\S+\) received by PID (?<pid>\d+)"?\s*$"#,
         read: |caps| {
             let how = caps.signal("signal").map_or(How::Vanished, How::Signal);
             vec![Claim::new(What::Ended { how, hint: false }, Who::own(Role::Rank, caps.num("pid")))]
         },
-        samples: &["  traceback : Signal 9 (SIGKILL) received by PID 22", "  traceback : Signal 15 (SIGTERM) received by PID 14"],
+        samples: &[
+            "  traceback : Signal 9 (SIGKILL) received by PID 22",
+            "  traceback : Signal 15 (SIGTERM) received by PID 14",
+            "  msg: \"Signal 9 (SIGKILL) received by PID 1201\"",
+        ],
         near_misses: &["  traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html"],
     },
     // torch/multiprocessing/spawn.py; a plain Exception up to torch 1.6. The index is the rank that spawn gave.

@@ -138,14 +138,18 @@ pub(super) const TABLE: &[Pattern] = &[
         stems: &["can't start new thread", "pthread_create failed", "Thread creation failed", "fork: "],
         regex: concat!(
             r"^(?:(?:E {2,}| ?)RuntimeError: can't start new thread|OpenBLAS blas_thread_init: pthread_create failed for thread \d+ of \d+: .*",
-            r"|libgomp: Thread creation failed: Resource temporarily unavailable|[\w./-]+: fork: (?:retry: )?Resource temporarily unavailable)\s*$"
+            r"|libgomp: Thread creation failed: Resource temporarily unavailable|[\w./-]+: fork: (?:retry: )?(?:Resource temporarily unavailable|(?<memory>Cannot allocate memory)))\s*$"
         ),
-        read: |_| refused(Resource::Threads, None, "a program"),
+        read: |caps| {
+            let resource = if caps.get("memory").is_some() { Resource::HostMemory } else { Resource::Threads };
+            refused(resource, None, "a program")
+        },
         samples: &[
             "RuntimeError: can't start new thread",
             "OpenBLAS blas_thread_init: pthread_create failed for thread 12 of 64: Resource temporarily unavailable",
             "libgomp: Thread creation failed: Resource temporarily unavailable",
             "bash: fork: retry: Resource temporarily unavailable",
+            "-bash: fork: Cannot allocate memory",
         ],
         near_misses: &["RuntimeError: can't start new thread at interpreter shutdown", "git fork: x"],
     },

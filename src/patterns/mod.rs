@@ -160,6 +160,11 @@ mod tests {
         Line { text: text.into(), number: 1, envelope: Envelope::default() }
     }
 
+    /// What all patterns claim of a line without envelope.
+    pub(super) fn claims(text: &str) -> Vec<Claim> {
+        read(&line(text)).into_iter().map(|(_, claim)| claim).collect()
+    }
+
     fn ids(text: &str, layer: &[&[Pattern]]) -> Vec<&'static str> {
         let own = |id: &str| layer.iter().flat_map(|table| table.iter()).any(|p| p.id == id);
         let mut ids: Vec<_> = read(&line(text)).into_iter().map(|(p, _)| p.id).filter(|id| own(id)).collect();

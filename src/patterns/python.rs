@@ -12,7 +12,7 @@ pub(super) const TABLE: &[Pattern] = &[
         witness: Witness::Program,
         stems: &["Traceback (most recent call last)"],
         regex: concat!(
-            r"^(?:\s*[|+] [-+| ]*|\s*|.*encountered in worker\..*|[\w.]+ {2,}|╭─+ ?)",
+            r"^(?:\s*[|+] [-+| ]*|\s{0,2}|.*encountered in worker\..*|[\w.]+ {2,}|╭─+ ?)",
             r"(?<quoted>Original )?(?:Exception Group )?Traceback \(most recent call last\)(?::\s*| ─+[╮─]|\s*)$"
         ),
         read: |caps| {
@@ -26,7 +26,11 @@ pub(super) const TABLE: &[Pattern] = &[
             "ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm). Traceback (most recent call last):",
             "  + Exception Group Traceback (most recent call last):",
         ],
-        near_misses: &["grep \"Traceback (most recent call last)\" train.log", "see the Traceback (most recent call last) below"],
+        near_misses: &[
+            "grep \"Traceback (most recent call last)\" train.log",
+            "see the Traceback (most recent call last) below",
+            "        Traceback (most recent call last):",
+        ],
     },
     Pattern {
         id: "python/thread",
@@ -42,10 +46,10 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "python/process",
         witness: Witness::Program,
         stems: &["Process "],
-        regex: r"^Process (?<name>[A-Za-z]\w*[\w:-]*):\s*$",
+        regex: r"^Process (?<name>[A-Za-z][\w-]*-\d+(?::\d+)*):\s*$",
         read: heading,
         samples: &["Process SpawnProcess-3:", "Process ForkPoolWorker-12:", "Process Process-2:1:"],
-        near_misses: &["Process 3 finished:", "Process list follows:", "Process finished with exit code 0"],
+        near_misses: &["Process 3 finished:", "Process Images:", "Process finished with exit code 0"],
     },
     // torch/multiprocessing/spawn.py, before the traceback of the process that raised.
     Pattern {
@@ -172,7 +176,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "StopAsyncIteration",
         ],
         regex: concat!(
-            r"^(?:E {2,}| ?|\s+\| )(?<kind>(?:[A-Za-z_]\w*\.)+(?:_?[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Failure)|Error|error)",
+            r"^(?:E {2,}| {0,2}|\s+\| )(?<kind>(?:[A-Za-z_]\w*\.)+(?:_?[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Failure)|Error|error)",
             r"|_?[A-Z]\w*[a-z0-9](?:Error|Exception|Interrupt|Exit|Failure)|Exception|[A-Z]{2,4}Error|_?[A-Z]{1,3}[A-Z][a-z]\w*Error",
             r"|(?:[A-Za-z_]\w*\.)*(?:exceptions|errors|error)\.[A-Z]\w*|queue\.(?:Empty|Full)|(?:subprocess\.)?TimeoutExpired|Stop(?:Async)?Iteration)",
             r"(?:: ?(?<message>.*?))?\s*$"

@@ -72,7 +72,7 @@ pub(super) const TABLE: &[Pattern] = &[
         regex: concat!(
             bar!(),
             r#"(?:[^:"'`#|]{1,200}?) ?: (?:[^\d\s:]{1,12} ?\d+|\d+ ?[^\d\s:]{1,12}) ?: +(?<pid>\d+):? "#,
-            r"(?<signal>Floating point exception|\S+(?: \S+){0,3}?)(?:\s{2,}|\s*\(core dumped\)\s*|\s+\(|\s*$)(?<command>.*)$"
+            r"(?<signal>Floating point exception|\S+(?: \S+){0,3}?)(?:\s{2,}|\s*$|\s*\(core dumped\)\s*)(?:\(core dumped\)\s*)?(?<command>.*)$"
         ),
         read: job,
         samples: &[
@@ -82,6 +82,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "t.sh: line 3: 4711 Segmentation fault      (core dumped) python train.py",
             "run.sh: line 3: 4711 Floating point exception(core dumped) python train.py",
             "t.sh : ligne 1 :  9217 Tué                     python3 train.py",
+            "t.sh: línea 5: 777 Terminado (killed)      python train.py",
             "t.sh: Zeile 5:  9217 Abgebrochen (Killed)    python3 train.py",
             "t.sh: 行 1:  9217 已杀死               python3 train.py",
             "t.sh: line 1: 12345: Killed",
@@ -111,7 +112,7 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         regex: concat!(
             r"^\[\d+\] {0,2}[+-]? +(?:(?<pid>\d+) )?(?<signal>(?i:killed|bus error|segmentation fault|aborted|abort|terminated))",
-            r"(?:\s{2,}|\s*\(core dumped\)\s+)(?<command>\S.*)$"
+            r"(?:\s{2,}|\s*\(core dumped\)\s+)(?:\(core dumped\)\s+)?(?<command>\S.*)$"
         ),
         read: job,
         samples: &[
@@ -202,10 +203,38 @@ fn job(caps: &Caps<'_>) -> Vec<Claim> {
     signal.map(|signal| Claim::new(what(signal), Who { own_pid, process, ..Who::default() })).into_iter().collect()
 }
 
-/// The program's name in a command line, where the first word is one.
+/// The program's name in a command line: its first word after the assignments.
 fn program(command: &str) -> Option<&str> {
-    let first = command.split_whitespace().next()?;
+    let first = command.split_whitespace().find(|word| !word.contains('='))?;
     let name = first.rsplit('/').next()?;
     let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._+-".contains(&b));
     (plain && !name.is_empty()).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fact::{How, What};
+    use crate::patterns::tests::claims;
+    use crate::units::{OwnPid, Signal};
+
+    #[test]
+    fn bash_tells_the_signal_the_pid_and_the_program() {
+        for (text, signal, pid, process) in [
+            ("t.sh: línea 5: 777 Terminado (killed)      python train.py", Signal::KILL, 777, Some("python")),
+            (
+                "a.sh: line 17: 3321 Aborted                 (core dumped) CUDA_VISIBLE_DEVICES=0 python x.py",
+                Signal::ABRT,
+                3321,
+                Some("python"),
+            ),
+            ("a.sh: line 17: 3321 Floating point exception(core dumped) /usr/bin/python3 x.py", Signal(8), 3321, Some("python3")),
+            ("bash: line 1: 25413 Killed                  ( python3 -m x )", Signal::KILL, 25413, None),
+        ] {
+            let all = claims(text);
+            let claim = all.first().expect("the line is read");
+            assert_eq!(claim.what, What::Ended { how: How::Signal(signal), hint: false }, "{text}");
+            assert_eq!(claim.who.own_pid, Some(OwnPid(pid)), "{text}");
+            assert_eq!(claim.who.process.as_deref(), process, "{text}");
+        }
+    }
 }

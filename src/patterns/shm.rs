@@ -282,3 +282,46 @@ fn oserror(caps: &Caps<'_>) -> Vec<Claim> {
     };
     refused(resource, number, None, "Python")
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fact::{Resource, What};
+    use crate::patterns::tests::claims;
+    use crate::units::OwnPid;
+
+    fn lacking(text: &str) -> Option<Resource> {
+        claims(text).into_iter().find_map(|claim| match claim.what {
+            What::Refused { resource, .. } => Some(resource),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn the_name_and_the_errno_tell_what_was_lacking() {
+        for (text, resource) in [
+            ("RuntimeError: unable to allocate shared memory(shm) for file </torch_1_2_3>: Success (0)", Resource::Shm),
+            ("RuntimeError: unable to write to file </data/features.bin>: No space left on device (28)", Resource::Disk),
+            (
+                "RuntimeError: unable to open shared memory object </torch_1_2_3> in read-write mode: No space left on device (28)",
+                Resource::ShmInodes,
+            ),
+            (
+                "RuntimeError: unable to mmap 80 bytes from file <filename not specified>: Cannot allocate memory (12)",
+                Resource::Maps,
+            ),
+            ("OSError: [Errno 28] No space left on device: '/psm_1a2b3c4d'", Resource::Shm),
+            ("OSError: [Errno 28] No space left on device: '/dev/shm/cache'", Resource::Shm),
+            ("OSError: [Errno 28] No space left on device: '/checkpoints/last.pt'", Resource::Disk),
+            ("OSError: [Errno 28] No space left on device", Resource::Disk),
+        ] {
+            assert_eq!(lacking(text), Some(resource), "{text}");
+        }
+        assert_eq!(lacking("RuntimeError: unable to resize file </data/x.bin> to the right size"), None);
+    }
+
+    #[test]
+    fn the_pid_in_the_name_is_the_maker_s() {
+        let claims = claims("RuntimeError: unable to write to file </torch_16158_3570952464_1>: No space left on device (28)");
+        assert!(claims.iter().any(|claim| claim.who.own_pid == Some(OwnPid(16158))));
+    }
+}

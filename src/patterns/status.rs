@@ -154,26 +154,33 @@ pub(super) const TABLE: &[Pattern] = &[
         witness: Witness::Arithmetic,
         stems: &[
             "(code ",
-            "xit code",
+            " code",
             "xit Code",
             "xitCode",
             "xitcode",
             "xit status",
+            " status",
             "eturn code",
             "rc=1",
             "rc=2",
             "rc=-",
             " Exit 1",
+            "xit_code",
+            "xit_status",
         ],
         regex: concat!(
             r"^(?:# Ended \(code (?<ended>-?\d+)\) at .*",
             r"|\[\d+\] ?[+-]? +Exit (?<job>\d+)\s{2,}\S.*",
-            r"|(?:ERROR: |##\[error\]|Error: )?(?i:(?:(?:the )?(?:process|command|program|script|job|run|training|application|subprocess) )?",
+            r#"|(?:ERROR: |##\[error\]|Error: )?(?i:(?:(?:process|command|program|script|job|run|training|application|subprocess) |(?:[^\s:'"`#]+ ){2,8})?"#,
             r"(?:completed|finished|exited|failed|ended|terminated|returned)(?: with)?(?: a)?(?: non-?zero)? (?:exit |return )?(?:code|status)):? \(?(?<code>-?\d+)\)?",
             r"(?:\.|: .*| \(interrupted by signal \d+: ?SIG\w+\))?",
             r"|(?i:exit ?code|exit[_ ]status|return ?code|rc)(?: was| is)? ?[:=]? ?(?<bare>-?\d+))\s*$"
         ),
-        read: deadly,
+        read: |caps| {
+            // Containers, pods and tasks have speakers of their own, who say more.
+            const OTHERS: [&str; 4] = ["ontainer", "pod", "task", "Task"];
+            if OTHERS.iter().any(|word| caps.line.text.contains(word)) { Vec::new() } else { deadly(caps) }
+        },
         samples: &[
             "# Ended (code 137) at Thu Dec 29 11:21:38 CST 2022, elapsed time 58 seconds",
             "ERROR: script returned exit code 137",
@@ -184,6 +191,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "ExitCode 137",
             "exit status 137",
             "rc=137",
+            "Training script train.py exited with code 137",
             "exitcode: -9",
             "[1]+  Exit 137                python train.py",
         ],
