@@ -15,6 +15,7 @@ mod ecs;
 mod elastic_error;
 mod field;
 mod json_text;
+pub mod k8s_describe;
 mod k8s_events;
 mod k8s_evicted;
 mod k8s_pod;
@@ -74,8 +75,10 @@ pub struct Entry {
     pub claim: Claim,
     /// When, by the record's clock.
     pub when: Option<Stamp>,
-    /// The JSON pointer of the field, from the document's root.
+    /// The JSON pointer of the field, from the document's root; empty where the record is a text.
     pub pointer: String,
+    /// The line in the text, counted from 1, where the record is a text (`kubectl describe`) and not a document.
+    pub line: Option<u64>,
     /// The field as a reader would quote it, as `State.OOMKilled true, ExitCode 137`.
     pub text: String,
     /// On whose word.
@@ -124,6 +127,7 @@ impl Reading {
             claim: Claim::new(what, who.clone()),
             when,
             pointer: field.pointer().to_owned(),
+            line: None,
             text: text.into(),
             witness,
         });
