@@ -67,7 +67,7 @@ fn read(document: &Value) -> Reading {
         (Some(_), Some(path)) if path.contains("kubernetes.io~empty-dir") => Shm::Unknown,
         (Some(_), _) => Shm::Elsewhere,
     };
-    let mut text = format!("{}", status.at("state").text().unwrap_or_default());
+    let mut text = status.at("state").text().unwrap_or_default().to_owned();
     if let Some(word) = word {
         text = format!("{text}, reason {word}");
     }

@@ -45,7 +45,8 @@ pub(super) fn find(text: &str, found: &mut Found) {
         let whole = value_text.get(..offset(value_text, broken.line(), broken.column())).unwrap_or_default();
         let lines = line_ends(whole);
         let bad = line + lines;
-        let deep = whole.len() < value_text.len() && !broken.is_eof() && broken.to_string().starts_with("recursion limit");
+        // serde_json stops at 128 open brackets, lest the stack overflow.
+        let deep = whole.len() >= 127 && !broken.is_eof() && broken.to_string().starts_with("recursion limit");
         budget = budget.saturating_sub(whole.len());
         if budget == 0 {
             found.note(format!("too much broken JSON up to line {bad}: the rest was read as text"));

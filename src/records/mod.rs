@@ -15,6 +15,7 @@ mod ecs;
 mod elastic_error;
 mod field;
 mod json_text;
+pub mod k8s_describe;
 mod k8s_events;
 mod k8s_evicted;
 mod k8s_pod;
@@ -74,8 +75,10 @@ pub struct Entry {
     pub claim: Claim,
     /// When, by the record's clock.
     pub when: Option<Stamp>,
-    /// The JSON pointer of the field, from the document's root.
+    /// The JSON pointer of the field, from the document's root; empty where the record is a text.
     pub pointer: String,
+    /// The line in the text, counted from 1, where the record is a text (`kubectl describe`) and not a document.
+    pub line: Option<u64>,
     /// The field as a reader would quote it, as `State.OOMKilled true, ExitCode 137`.
     pub text: String,
     /// On whose word.
@@ -124,6 +127,7 @@ impl Reading {
             claim: Claim::new(what, who.clone()),
             when,
             pointer: field.pointer().to_owned(),
+            line: None,
             text: text.into(),
             witness,
         });
@@ -139,7 +143,149 @@ impl Reading {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::{Strategy, any, prop, prop_oneof};
+
     use super::*;
+
+    /// The words that the formats look for, so that made-up documents come near to real ones.
+    const WORDS: &[&str] = &[
+        "State",
+        "ExitCode",
+        "Running",
+        "OOMKilled",
+        "Status",
+        "HostConfig",
+        "ShmSize",
+        "IpcMode",
+        "Mounts",
+        "Tmpfs",
+        "Type",
+        "Action",
+        "Actor",
+        "Attributes",
+        "time",
+        "status",
+        "id",
+        "from",
+        "kind",
+        "Pod",
+        "Event",
+        "List",
+        "items",
+        "spec",
+        "containers",
+        "containerStatuses",
+        "name",
+        "lastState",
+        "terminated",
+        "reason",
+        "Evicted",
+        "message",
+        "volumeMounts",
+        "/dev/shm",
+        "mountPath",
+        "taskArn",
+        "a:task/b",
+        "jobs",
+        "job_id",
+        "state",
+        "exit_code",
+        "signal",
+        "extraInfo",
+        "host",
+        "container",
+        "die",
+        "Names",
+        "ID",
+        "137",
+        "-1",
+        "pid",
+        "sig",
+        "corefile",
+        "ü",
+        "",
+        "finishedAt",
+        "OciVersion",
+    ];
+
+    fn word() -> impl Strategy<Value = String> {
+        prop::sample::select(WORDS).prop_map(str::to_owned)
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            proptest::strategy::Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<u64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            word().prop_map(Value::from),
+            ".{0,12}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(5, 64, 8, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::vec((word(), inner), 0..8).prop_map(|pairs| Value::Object(pairs.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_document_upsets_a_reader(document in value()) {
+            for format in FORMATS {
+                (format.sniff)(&document);
+                (format.read)(&document);
+            }
+        }
+
+        #[test]
+        fn no_sample_with_a_foreign_value_upsets_its_reader(foreign in value(), pick in any::<prop::sample::Index>()) {
+            for format in FORMATS {
+                for sample in format.samples {
+                    let mut document: Value = serde_json::from_str(sample).unwrap();
+                    let mut spots = Vec::new();
+                    pointers(&document, String::new(), &mut spots);
+                    if let Some(spot) = document.pointer_mut(&spots[pick.index(spots.len())]) {
+                        *spot = foreign.clone();
+                    }
+                    (format.sniff)(&document);
+                    (format.read)(&document);
+                }
+            }
+        }
+
+        #[test]
+        fn no_cut_upsets_the_search(cut in any::<prop::sample::Index>()) {
+            for sample in FORMATS.iter().flat_map(|format| format.samples) {
+                let pretty = serde_json::to_string_pretty(&serde_json::from_str::<Value>(sample).unwrap()).unwrap();
+                for text in [*sample, pretty.as_str(), POD] {
+                    let at = cut.index(text.len() + 1);
+                    documents::find(&text.as_bytes()[..at]);
+                    documents::find(&text.as_bytes()[at..]);
+                }
+            }
+        }
+
+        #[test]
+        fn no_bytes_upset_the_search(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            documents::find(&bytes);
+        }
+    }
+
+    const POD: &str = "# pod\napiVersion: v1\nkind: Pod\nmetadata:\n  name: \"ü\"\nstatus:\n  message: >-\n    The node was low\n    on memory\n  reason: Evicted\n";
+
+    fn pointers(value: &Value, at: String, all: &mut Vec<String>) {
+        let members: Vec<(String, &Value)> = match value {
+            Value::Array(list) => list.iter().enumerate().map(|(n, inner)| (n.to_string(), inner)).collect(),
+            Value::Object(map) => map.iter().map(|(key, inner)| (key.replace('~', "~0").replace('/', "~1"), inner)).collect(),
+            _ => Vec::new(),
+        };
+        for (key, inner) in members {
+            pointers(inner, format!("{at}/{key}"), all);
+        }
+        all.push(at);
+    }
 
     #[test]
     fn every_sample_is_claimed_by_its_own_format_alone_and_says_something() {

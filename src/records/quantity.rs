@@ -29,7 +29,7 @@ pub(super) fn parse(text: &str) -> Option<Bytes> {
         exponent => 10_f64.powi(exponent.strip_prefix(['e', 'E'])?.parse().ok().filter(|power| (-18..=18).contains(power))?),
     };
     let value = number.parse::<f64>().ok()? * factor;
-    if !value.is_finite() || value < 0.0 || value >= 1.8e19 {
+    if !(0.0..1.8e19).contains(&value) {
         return None;
     }
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
