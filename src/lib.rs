@@ -2,6 +2,7 @@
 #![allow(missing_docs, dead_code, unused_imports)]
 pub mod death;
 pub mod fact;
+pub mod input;
 pub mod line;
 pub mod note;
 pub mod patterns;
