@@ -5,6 +5,7 @@
 //! indented continuation) is put together before, in [`assemble`].
 
 mod assemble;
+mod block;
 mod ci;
 mod clean;
 mod container;
@@ -14,6 +15,7 @@ mod kernel;
 mod logging;
 mod open;
 mod pairs;
+mod partial;
 mod rank;
 mod split;
 mod syslog;
