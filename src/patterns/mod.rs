@@ -3,6 +3,19 @@
 //! A pattern turns one line into claims. It holds no state and judges nothing. The gate is a literal search for the
 //! patterns' stems; a regex is compiled and tried only on a line that holds one of its stems.
 
+mod kernel_fault;
+mod kernel_oom;
+mod kernel_stats;
+mod nccl;
+mod oomd;
+mod paddle;
+mod pools;
+mod ray;
+mod serving;
+mod slurm;
+mod systemd;
+mod trainers;
+
 use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -71,7 +84,7 @@ impl<'a> Caps<'a> {
 }
 
 /// The speakers' tables. Order means nothing: no line is read by two patterns (a test proves it on all samples).
-const SPEAKERS: &[&[Pattern]] = &[];
+const SPEAKERS: &[&[Pattern]] = &[kernel_fault::TABLE, kernel_oom::TABLE, kernel_stats::TABLE, nccl::TABLE, oomd::TABLE, paddle::TABLE, pools::TABLE, ray::TABLE, serving::TABLE, slurm::TABLE, systemd::TABLE, trainers::TABLE];
 
 /// The bones of Python tracebacks. They are a layer of their own, because the last line of a traceback (`RuntimeError:
 /// DataLoader worker …`) is both the end of a traceback and a wording of one of the [`SPEAKERS`].

@@ -4,10 +4,28 @@
 //! describes, each with the JSON pointer of the field that says so. Free text in a record (a termination message, the last
 //! log lines) is handed back as lines, so that it meets the same patterns as everything else.
 
+mod coredump_json;
+mod crictl_inspect;
+mod dev_shm;
+mod docker_events;
+mod docker_inspect;
+mod docker_ps;
+mod ecs;
+mod elastic_error;
+mod field;
+mod k8s_events;
+mod k8s_evicted;
+mod k8s_pod;
+mod podman_inspect;
+mod quantity;
+mod sacct_json;
+
 use serde_json::Value;
 
-use crate::fact::{Claim, Witness};
+use crate::fact::{Claim, What, Who, Witness};
 use crate::time::Stamp;
+
+use field::Field;
 
 /// A kind of exit document.
 pub struct Format {
@@ -17,9 +35,37 @@ pub struct Format {
     pub sniff: fn(&Value) -> bool,
     /// Makes the claims.
     pub read: fn(&Value) -> Reading,
+    /// Documents of this kind, shortened to what the format looks at; no other format may claim them.
+    pub samples: &'static [&'static str],
+}
+
+/// Every format. They exclude each other, so the order means nothing.
+pub static FORMATS: &[Format] = &[
+    docker_inspect::FORMAT,
+    podman_inspect::FORMAT,
+    docker_events::FORMAT,
+    docker_ps::FORMAT,
+    k8s_pod::FORMAT,
+    k8s_events::FORMAT,
+    crictl_inspect::FORMAT,
+    ecs::FORMAT,
+    sacct_json::FORMAT,
+    coredump_json::FORMAT,
+    elastic_error::FORMAT,
+];
+
+/// The format of a document, if any format knows it.
+pub fn sniff(document: &Value) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| (format.sniff)(document))
+}
+
+/// Reads a document by the format that knows it.
+pub fn read(document: &Value) -> Option<(&'static Format, Reading)> {
+    sniff(document).map(|format| (format, (format.read)(document)))
 }
 
 /// A claim of a record, with the field that says so.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// What is claimed, about whom.
     pub claim: Claim,
@@ -34,6 +80,7 @@ pub struct Entry {
 }
 
 /// Free text found in a record.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Remark {
     /// The text, perhaps of several lines.
     pub text: String,
@@ -42,14 +89,47 @@ pub struct Remark {
     /// When, by the record's clock.
     pub when: Option<Stamp>,
     /// About whom: a container's or pod's name and id.
-    pub who: crate::fact::Who,
+    pub who: Who,
 }
 
 /// What a document gave.
-#[derive(Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
     /// Claims, in the document's order.
     pub entries: Vec<Entry>,
     /// Text for the patterns.
     pub remarks: Vec<Remark>,
+}
+
+impl Reading {
+    /// Adds a claim on the word of a container runtime or orchestrator.
+    fn claim(&mut self, field: &Field<'_>, who: &Who, when: Option<Stamp>, what: What, text: impl Into<String>) {
+        self.claim_by(Witness::Runtime, field, who, when, what, text);
+    }
+
+    /// Adds a claim on somebody's word.
+    fn claim_by(
+        &mut self,
+        witness: Witness,
+        field: &Field<'_>,
+        who: &Who,
+        when: Option<Stamp>,
+        what: What,
+        text: impl Into<String>,
+    ) {
+        self.entries.push(Entry {
+            claim: Claim::new(what, who.clone()),
+            when,
+            pointer: field.pointer().to_owned(),
+            text: text.into(),
+            witness,
+        });
+    }
+
+    /// Adds a field's text for the patterns, unless it is empty.
+    fn remark(&mut self, field: &Field<'_>, who: &Who, when: Option<Stamp>) {
+        if let Some(text) = field.text() {
+            self.remarks.push(Remark { text: text.to_owned(), pointer: field.pointer().to_owned(), when, who: who.clone() });
+        }
+    }
 }
