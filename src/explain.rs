@@ -74,6 +74,36 @@ mod tests {
     }
 
     #[test]
+    fn every_page_has_the_same_headings_and_fits_a_screen() {
+        let headings = ["## What it means", "## What proves it", "## What it is mistaken for", "## What to do", "## Sources"];
+        for cause in Cause::ALL {
+            let (slug, page) = (cause.slug(), cause.explanation());
+            let lines: Vec<&str> = page.lines().collect();
+            assert!(lines[0].starts_with(&format!("# {slug}: ")), "{slug}: {}", lines[0]);
+            assert_eq!(lines[2], format!("Class: {}", cause.class().slug()), "{slug}");
+            let found: Vec<&str> = lines.iter().copied().filter(|line| line.starts_with("## ")).collect();
+            assert_eq!(found, headings, "{slug}");
+            assert!((20..=45).contains(&lines.len()), "{slug} takes {} lines", lines.len());
+            for line in &lines {
+                assert!(line.chars().count() <= 100 && *line == line.trim_end(), "{slug}: {line}");
+            }
+            assert!(page.ends_with('\n') && !page.ends_with("\n\n"), "{slug}");
+        }
+    }
+
+    #[test]
+    fn a_page_names_no_cause_that_does_not_exist() {
+        let slugs: Vec<&str> = Cause::ALL.iter().map(|cause| cause.slug()).collect();
+        let families = ["oom-", "shm-", "sigkill-", "sigbus-"];
+        for cause in Cause::ALL {
+            for word in cause.explanation().split('`').skip(1).step_by(2) {
+                let like_a_cause = families.iter().any(|family| word.starts_with(family)) && !word.contains(' ');
+                assert!(!like_a_cause || word == "oom-kill" || slugs.contains(&word), "{}: {word}", cause.slug());
+            }
+        }
+    }
+
+    #[test]
     fn a_slip_names_what_was_meant() {
         assert_eq!(find("segfalt"), Err(vec!["segfault"]));
         assert!(find("oom").unwrap_err().contains(&"oom-host"));

@@ -3,13 +3,15 @@
 //! `ledger` reads the programs' own words into deaths, `join` adds what runtimes and the kernel know, strongest join
 //! first. A host pid and a container's pid are never taken for the same without a join that is named.
 
+mod cgroup;
 mod context;
 mod join;
 mod ledger;
+mod oom_block;
 mod oom_report;
 mod traceback;
 
-pub use context::Context;
+pub use context::{Context, Cover};
 pub use oom_report::{OomReport, Task, Victim};
 pub use traceback::Traceback;
 

@@ -6,12 +6,18 @@
 mod kernel_fault;
 mod kernel_oom;
 mod kernel_stats;
+mod ci;
+mod containers_text;
+mod finished;
+mod kubernetes;
 mod nccl;
 mod oomd;
 mod paddle;
 mod pools;
 mod ray;
+mod resources;
 mod serving;
+mod settings;
 mod slurm;
 mod systemd;
 mod trainers;
@@ -24,6 +30,27 @@ use regex::{Captures, Regex};
 use crate::fact::{Claim, Witness};
 use crate::line::Line;
 use crate::units::{Bytes, Signal};
+
+/// The beginning of an exception's last line: nothing, pytest's `E`, SageMaker's `ErrorMessage "`, or a logger's prefix with its level; then the type.
+///
+/// Anything else before the message (prose, comments, quotes, a shell's `+`) means that somebody tells of the error.
+macro_rules! raised {
+    () => {
+        concat!(
+            r#"^(?:E {2,}| ?|ErrorMessage ")(?:[^'"`\#│<>+$]{0,160}\b(?:ERROR|CRITICAL|FATAL)\b[^'"`#│<>]{0,80}[:\]-] )?"#,
+            r"(?:[\w.]*(?:Error|Exception): )?"
+        )
+    };
+}
+
+mod crash;
+mod dataloader;
+mod elastic;
+mod exhaustion;
+mod python;
+mod shell;
+mod shm;
+mod status;
 
 /// One wording.
 pub struct Pattern {
@@ -85,10 +112,27 @@ impl<'a> Caps<'a> {
 
 /// The speakers' tables. Order means nothing: no line is read by two patterns (a test proves it on all samples).
 const SPEAKERS: &[&[Pattern]] = &[kernel_fault::TABLE, kernel_oom::TABLE, kernel_stats::TABLE, nccl::TABLE, oomd::TABLE, paddle::TABLE, pools::TABLE, ray::TABLE, serving::TABLE, slurm::TABLE, systemd::TABLE, trainers::TABLE];
+const SPEAKERS: &[&[Pattern]] =
+    &[crash::TABLE, dataloader::TABLE, elastic::TABLE, exhaustion::TABLE, shell::TABLE, shm::TABLE, status::TABLE];
+const SPEAKERS: &[&[Pattern]] = &[
+    ci::PATTERNS,
+    containers_text::PATTERNS,
+    finished::PATTERNS,
+    kubernetes::PATTERNS,
+    nccl::PATTERNS,
+    paddle::PATTERNS,
+    pools::PATTERNS,
+    ray::PATTERNS,
+    resources::PATTERNS,
+    serving::PATTERNS,
+    settings::PATTERNS,
+    slurm::PATTERNS,
+    trainers::PATTERNS,
+];
 
 /// The bones of Python tracebacks. They are a layer of their own, because the last line of a traceback (`RuntimeError:
 /// DataLoader worker …`) is both the end of a traceback and a wording of one of the [`SPEAKERS`].
-const BONES: &[&[Pattern]] = &[];
+const BONES: &[&[Pattern]] = &[python::TABLE];
 
 /// Finds the patterns whose stems stand in a line.
 struct Gate {

@@ -10,15 +10,18 @@ mod dev_shm;
 mod docker_events;
 mod docker_inspect;
 mod docker_ps;
+pub mod documents;
 mod ecs;
 mod elastic_error;
 mod field;
+mod json_text;
 mod k8s_events;
 mod k8s_evicted;
 mod k8s_pod;
 mod podman_inspect;
 mod quantity;
 mod sacct_json;
+mod yaml_text;
 
 use serde_json::Value;
 
@@ -130,6 +133,30 @@ impl Reading {
     fn remark(&mut self, field: &Field<'_>, who: &Who, when: Option<Stamp>) {
         if let Some(text) = field.text() {
             self.remarks.push(Remark { text: text.to_owned(), pointer: field.pointer().to_owned(), when, who: who.clone() });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sample_is_claimed_by_its_own_format_alone_and_says_something() {
+        for format in FORMATS {
+            assert!(!format.samples.is_empty(), "{} has no sample", format.id);
+            for sample in format.samples {
+                let document: Value = serde_json::from_str(sample).expect(format.id);
+                let claimed: Vec<_> = FORMATS.iter().filter(|other| (other.sniff)(&document)).map(|other| other.id).collect();
+                assert_eq!(claimed, [format.id], "{sample}");
+                let reading = (format.read)(&document);
+                assert!(!reading.entries.is_empty() || !reading.remarks.is_empty(), "{sample}");
+                for pointer in
+                    reading.entries.iter().map(|entry| &entry.pointer).chain(reading.remarks.iter().map(|remark| &remark.pointer))
+                {
+                    assert!(document.pointer(pointer).is_some(), "{pointer} in {sample}");
+                }
+            }
         }
     }
 }

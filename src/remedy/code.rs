@@ -43,12 +43,12 @@ pub(super) fn say(step: Step, case: &Case<'_>) -> Words {
         Step::CatchCrash => with(
             "Get the Python stack of the crash. In a DataLoader worker set num_workers=0 for it: PyTorch's own handler takes the \
              place of this one there.",
-            "PYTHONFAULTHANDLER=1 python -X faulthandler train.py",
+            "python -X faulthandler train.py",
         ),
         Step::TraceHang => with("While it hangs, see where each process waits.", "py-spy dump --pid PID"),
         Step::NcclDebug => with(
             "Run it again with NCCL's messages on, and look for the first rank that complains: the others only lost it.",
-            "NCCL_DEBUG=WARN TORCH_NCCL_TRACE_BUFFER_SIZE=2000",
+            "NCCL_DEBUG=WARN",
         ),
         Step::Checkpoint => only(
             "Save checkpoints often enough to lose little, and start from the last one. SIGTERM usually comes before SIGKILL: it \

@@ -84,6 +84,8 @@ pub struct Case<'a> {
     pub shm: Shm,
     /// How large /dev/shm must be.
     pub sizing: Option<&'a Sizing>,
+    /// Whether the verdict names what is lacking, with the commands that get it.
+    pub lacking: bool,
     /// The platforms that the user asked for; empty means those that the inputs show.
     pub platforms: &'a [Platform],
 }
@@ -100,6 +102,7 @@ impl<'a> Case<'a> {
             usage: None,
             shm: Shm::Unknown,
             sizing: None,
+            lacking: false,
             platforms: &[],
         }
     }
@@ -167,6 +170,12 @@ pub fn advise(case: &Case<'_>) -> Vec<Advice> {
         match (case.shm, step) {
             // The host's /dev/shm is in use already: no flag of a container makes it larger.
             (Shm::Host, Step::ShareHostShm) => continue,
+            (_, Step::CollectEvidence) if case.lacking => list.push(Advice {
+                step: step.slug(),
+                platform: Platform::Any,
+                text: "Fetch the first thing that is lacking, and run coroner on all files together.".to_owned(),
+                command: None,
+            }),
             (Shm::Host, Step::RaiseShm) => list.extend(say(Platform::Any, *step, case)),
             _ => list.extend(platforms.iter().filter_map(|platform| say(*platform, *step, case))),
         }

@@ -6,8 +6,9 @@
 use crate::units::Bytes;
 
 /// The formula in words; `held`, `hand_over` and `forked` are batches.
-const FORMULA: &str =
-    "ranks × ((workers × prefetch + held + hand_over + forked) × batch_bytes + semaphore_bytes + lasting_bytes)";
+const FORMULA: &str = "(workers × prefetch + held + hand_over + forked) × batch_bytes + semaphore_bytes";
+/// The same for several processes that share a /dev/shm, and where something stays in it as long as the workers live.
+const SHARED: &str = "ranks × ((workers × prefetch + held + hand_over + forked) × batch_bytes + semaphore_bytes + lasting_bytes)";
 /// The same where an epoch has fewer batches than could be alive.
 const SHORT_EPOCH: &str = "ranks × ((min(workers × prefetch + held + hand_over, epoch_batches) + forked) × batch_bytes + semaphore_bytes + lasting_bytes)";
 /// How a program measures one of its batches.
@@ -186,8 +187,13 @@ pub fn work_out(facts: &Inputs) -> Sizing {
     if batch.is_none() && workers != Some(0) {
         bounds(&mut work, facts, alive, need, semaphores.unwrap_or(0), ranks.unwrap_or(1).max(1));
     }
+    let formula = match (facts.ranks.is_empty() && facts.lasting_bytes.is_empty(), short) {
+        (_, Some(_)) => SHORT_EPOCH,
+        (true, None) => FORMULA,
+        (false, None) => SHARED,
+    };
     Sizing {
-        formula: if short.is_some() { SHORT_EPOCH } else { FORMULA },
+        formula,
         terms: work.terms,
         unknown: work.unknown,
         bytes: bytes.map(Bytes),

@@ -53,7 +53,7 @@ fn victim(entry: &Entry) -> String {
 fn judgement(verdict: &Verdict, out: &mut dyn io::Write) -> io::Result<()> {
     for (label, list) in [("", &verdict.because), ("against ", &verdict.against), ("aside ", &verdict.aside)] {
         for Evidence { fact, says } in list {
-            let (place, text) = (visible(&fact.place.to_string()), cut(&visible(&fact.text), QUOTE));
+            let (place, text) = (visible(&fact.place.to_string()), cut(visible(&fact.text).trim_end(), QUOTE));
             writeln!(out, "  {label}{place} {} {} | {text}", fact.witness.name(), visible(says))?;
         }
     }

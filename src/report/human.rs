@@ -6,7 +6,7 @@ use colored::Color;
 
 use super::page::Page;
 use super::sections::{memory, sizing, when, who};
-use super::text::{columns, cut, pad, visible, wrap};
+use super::text::{columns, cut, fold, pad, visible};
 use super::{Entry, Report, Style};
 use crate::remedy::Advice;
 use crate::seen::Kind;
@@ -22,6 +22,11 @@ const WITNESS: usize = 12;
 /// Writes the report.
 pub(super) fn write(report: &Report, style: &Style, out: &mut dyn io::Write) -> io::Result<()> {
     let page = &mut Page::new(style, out);
+    if report.inputs.is_empty() && report.deaths.is_empty() && !report.notes.is_empty() {
+        // "Nothing died" would be an answer, and there is none.
+        page.line("nothing was read")?;
+        return notes(page, report);
+    }
     heading(page, &report.verdict)?;
     page.hanging("", &report.verdict.summary)?;
     match report.deaths.split_first() {
@@ -66,7 +71,7 @@ fn death(page: &mut Page<'_>, entry: &Entry) -> io::Result<()> {
 
 fn judgement(page: &mut Page<'_>, verdict: &Verdict) -> io::Result<()> {
     let lists = [("because", &verdict.because), ("set aside", &verdict.aside), ("against", &verdict.against)];
-    let places = lists.iter().flat_map(|(_, list)| list.iter()).map(|e| columns(&visible(&e.fact.place.to_string())));
+    let places = lists.iter().flat_map(|(_, list)| list.iter()).map(|e| columns(&place(e)));
     let width = places.max().unwrap_or(0).min(PLACE);
     for (name, list) in lists {
         if !list.is_empty() {
@@ -81,21 +86,33 @@ fn judgement(page: &mut Page<'_>, verdict: &Verdict) -> io::Result<()> {
     Ok(())
 }
 
+/// Where a piece of evidence stands. A field's pointer is left out, as its quotation names the field.
+fn place(evidence: &Evidence) -> String {
+    let place = &evidence.fact.place;
+    visible(&match place.line {
+        Some(line) => format!("{}:{line}", place.input),
+        None => place.input.to_string(),
+    })
+}
+
 fn evidence(page: &mut Page<'_>, list: &[Evidence], width: usize) -> io::Result<()> {
-    for Evidence { fact, says } in list.iter().take(MOST) {
-        let place = cut(&visible(&fact.place.to_string()), PLACE);
-        let lead = format!("  {}   {}", pad(&place, width), pad(fact.witness.name(), WITNESS));
+    for evidence in list.iter().take(MOST) {
+        let Evidence { fact, says } = evidence;
+        let lead = format!("  {}   {}", pad(&cut(&place(evidence), PLACE), width), pad(fact.witness.name(), WITNESS));
         let room = page.width().saturating_sub(columns(&lead)).max(20);
         let (text, says) = (visible(&fact.text), visible(says));
         let one = format!("{text}: {says}");
         // A field of a record reads on into what it means; a line of a log stays apart from what is said about it.
-        if fact.place.line.is_none() && columns(&one) <= room {
-            page.line(&format!("{lead}{one}"))?;
-            continue;
-        }
-        page.line(&format!("{lead}{}", cut(&text, room)))?;
-        for line in wrap(&says, room) {
-            page.line(&format!("{}{line}", " ".repeat(columns(&lead))))?;
+        let lines = if fact.place.line.is_none() && columns(&one) <= room {
+            vec![one]
+        } else {
+            // Two lines hold most messages whole. The cut allows for the blanks that are lost at the break.
+            let text = if columns(&text) > room { cut(&text, room * 2 - 12) } else { text };
+            [fold(&text, room), fold(&says, room)].concat()
+        };
+        for (number, line) in lines.iter().enumerate() {
+            let lead = if number == 0 { lead.clone() } else { " ".repeat(columns(&lead)) };
+            page.line(&format!("{lead}{line}"))?;
         }
     }
     match list.len().saturating_sub(MOST) {

@@ -6,7 +6,7 @@ use super::page::Page;
 use super::text::{columns, pad, visible};
 use super::{Entry, MemoryPicture};
 use crate::fact::{Role, Who};
-use crate::remedy::sizing::Sizing;
+use crate::remedy::sizing::{Sizing, Term};
 use crate::time::Stamp;
 use crate::units::Bytes;
 
@@ -118,6 +118,9 @@ fn row(page: &mut Page<'_>, items: &[String]) -> io::Result<()> {
     if line.is_empty() { Ok(()) } else { page.line(&line) }
 }
 
+/// The terms that count batches beyond those that are ordered.
+const EXTRA: [&str; 3] = ["held", "hand_over", "forked"];
+
 /// How large /dev/shm must be, term by term.
 pub(super) fn sizing(page: &mut Page<'_>, need: &Sizing) -> io::Result<()> {
     const HEADING: &str = "how large /dev/shm must be";
@@ -128,18 +131,27 @@ pub(super) fn sizing(page: &mut Page<'_>, need: &Sizing) -> io::Result<()> {
         page.section(HEADING)?;
         page.line(&format!("  {}", need.formula))?;
     }
+    let width = need.terms.iter().map(|term| term.name.len()).max().unwrap_or(0);
+    let mut extra: Vec<&Term> = need.terms.iter().filter(|term| EXTRA.contains(&term.name)).collect();
     for term in &need.terms {
-        let value = match term.value {
-            None => "unknown".to_owned(),
-            Some(bytes) if term.name.ends_with("bytes") => Bytes(bytes).to_string(),
-            Some(value) => value.to_string(),
-        };
-        let lead = format!("  {}   {}   ", pad(&term.name.replace('_', " "), 13), pad(&value, 10));
-        if term.from.is_empty() {
-            page.line(&lead)?;
+        let (name, value, from) = if EXTRA.contains(&term.name) {
+            // The three share a row, at the place of the first.
+            let parts = std::mem::take(&mut extra);
+            if parts.is_empty() {
+                continue;
+            }
+            let sum = parts.iter().filter_map(|part| part.value).fold(0_u64, u64::saturating_add);
+            let named = |part: &&Term| Some(format!("{} {}", part.name.replace('_', " "), part.value?));
+            ("extra batches", sum.to_string(), parts.iter().filter_map(named).collect::<Vec<_>>().join(", "))
         } else {
-            page.hanging(&lead, &term.from)?;
-        }
+            let value = match term.value {
+                None => "unknown".to_owned(),
+                Some(bytes) if term.name.ends_with("bytes") => Bytes(bytes).to_string(),
+                Some(value) => value.to_string(),
+            };
+            (term.name, value, term.from.clone())
+        };
+        page.hanging(&format!("  {}   {}   ", pad(&name.replace('_', " "), width), pad(&value, 9)), &from)?;
     }
     let mut last = Vec::new();
     if let Some(had) = need.had {

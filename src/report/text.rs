@@ -85,6 +85,25 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// Breaks a text into lines of at most `width` columns, in the middle of a word where it must be.
+pub(crate) fn fold(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(2);
+    let mut lines = Vec::new();
+    for line in wrap(text, width) {
+        let mut rest = line.as_str();
+        while columns(rest) > width {
+            let head = take(rest.chars(), width);
+            // `width` is at least as wide as any character, so that every round takes one.
+            rest = rest.get(head.len()..).unwrap_or_default();
+            lines.push(head);
+        }
+        if !rest.is_empty() {
+            lines.push(rest.to_owned());
+        }
+    }
+    lines
+}
+
 /// A text filled up with blanks to a width.
 pub(crate) fn pad(text: &str, width: usize) -> String {
     let blanks = width.saturating_sub(columns(text));
@@ -116,5 +135,7 @@ mod tests {
         assert_eq!(wrap("one two three", 7), ["one two", "three"]);
         assert_eq!(wrap("a verylongword b", 5), ["a", "verylongword", "b"]);
         assert_eq!(wrap("", 5), Vec::<String>::new());
+        assert_eq!(fold("a verylong总线 b", 5), ["a", "veryl", "ong总", "线", "b"]);
+        assert_eq!(fold("总总", 0), ["总", "总"]);
     }
 }
