@@ -25,7 +25,9 @@ const SCRUBBED: [&str; 9] =
 /// The program, without the settings of this shell.
 fn coroner(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_coroner"));
-    SCRUBBED.iter().for_each(|name| drop(command.env_remove(name)));
+    for name in SCRUBBED {
+        command.env_remove(name);
+    }
     command.args(arguments).timeout(Duration::from_secs(60));
     command
 }
