@@ -58,7 +58,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
             "container start ",
             "container exec_die",
         ],
-        regex: r"^(?:[\dTZ:.+-]+ |UTC )*container (?<action>oom|died?|kill|stop|start|exec_died?)(?:: .*)? (?<id>[0-9a-f]{64}) \((?<attributes>.*)\)\s*$",
+        regex: r"^\s*(?:[\dTZ:.+-]+ |UTC |m=\S+ )*container (?<action>oom|died?|kill|stop|start|exec_died?)(?:: .*)? (?<id>[0-9a-f]{64}) \((?<attributes>.*)\)\s*$",
         read: event,
         samples: &[
             "container oom 47a8cdee83b9b0e4d687b5ad2e24feed4245d2038aac48f697fea7c3289a6195 (image=lab-c:busy, name=lab-c-d26v2-exec-oom)",
@@ -165,7 +165,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
         id: "nomad/terminated",
         witness: Witness::Supervisor,
         stems: &["Terminated  Exit Code: "],
-        regex: r#"^(?:\S+\s+)?Terminated\s+Exit Code: (?<code>[1-9]\d*)(?:, Signal: \d+)?(?:, Exit Message: "(?<guess>OOM [Kk]illed)?[^"]*")?\s*$"#,
+        regex: r#"^\s*(?:\S+\s+)?Terminated\s+Exit Code: (?<code>[1-9]\d*)(?:, Signal: \d+)?(?:, Exit Message: "(?<guess>OOM [Kk]illed)?[^"]*")?\s*$"#,
         read: |c| {
             let Some(code) = c.num("code") else { return Vec::new() };
             let hint = c.get("guess").is_some();
@@ -178,7 +178,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
         id: "nomad/killing",
         witness: Witness::Supervisor,
         stems: &["before force killing"],
-        regex: r"^(?:\S+\s+)?Killing\s+Sent interrupt\. Waiting \S+ before force killing\s*$",
+        regex: r"^\s*(?:\S+\s+)?Killing\s+Sent interrupt\. Waiting \S+ before force killing\s*$",
         read: |_| vec![Claim::new(What::Stopped { by: "Nomad", why: Why::Request, signal: None }, Who::role(Role::Main))],
         samples: &["2022-04-21T15:32:44Z  Killing     Sent interrupt. Waiting 5s before force killing"],
         near_misses: &["waits 5s before force killing"],

@@ -68,7 +68,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
         id: "resources/df",
         witness: Witness::Program,
         stems: &["% /"],
-        regex: r"^\S+(?:\s+[a-z][\w.]*)?\s+(?<size>\d+(?:[.,]\d+)?[KMGTP]?i?B?)\s+(?<used>\d+(?:[.,]\d+)?[KMGTP]?i?B?)\s+\d+(?:[.,]\d+)?[KMGTP]?i?B?\s+\d+%\s+(?<mount>/\S*)\s*$",
+        regex: r"^\S+(?:\s+[a-z][\w.]*)?\s+(?<size>\d+(?:[.,]\d+)?[KMGTP]?i?B?)\s+(?<used>\d+(?:[.,]\d+)?[KMGTP]?i?B?)\s+\d+(?:[.,]\d+)?[KMGTP]?i?B?\s+\d+%\s+(?<mount>/[^\s"\\]*)\s*$",
         read: filesystem,
         samples: &[
             "shm              64M   64M     0 100% /dev/shm",
