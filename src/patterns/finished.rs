@@ -50,8 +50,12 @@ pub(super) const PATTERNS: &[Pattern] = &[
             "Training time 10:12:13",
             "| INFO | fairseq_cli.train: done training in 1234.5 seconds",
         ],
-        near_misses: &["3 epochs completed in total",
-            "Total training time: 1:23:45 (0:00:01 on hooks)", "Training time per batch 0.23", "assert Training done. == text"],
+        near_misses: &[
+            "3 epochs completed in total",
+            "Total training time: 1:23:45 (0:00:01 on hooks)",
+            "Training time per batch 0.23",
+            "assert Training done. == text",
+        ],
     },
     // The plain sentences of countless training scripts, only as a whole line.
     Pattern {

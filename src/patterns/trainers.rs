@@ -90,7 +90,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
             "f\"Child process with PID {proc.pid} terminated with code {code}. Forcefully terminating all other processes to avoid zombies\"",
         ],
     },
-    // composer/cli/launcher.py of MosaicML, and older Lightning-like launchers with the same words.
+    // composer/cli/launcher.py of MosaicML: two wordings, by release.
     Pattern {
         id: "composer/exit",
         witness: Witness::Supervisor,
@@ -217,7 +217,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
             "    raise RuntimeError(\"One or more background workers are no longer alive. Exiting. Please check the \"",
         ],
     },
-    // submitit and Kaldi's run.pl print the code of the job they ran.
+    // Kaldi's run.pl (also in ESPnet) ends its log with the code of the job it ran.
     Pattern {
         id: "kaldi/run-pl",
         witness: Witness::Arithmetic,
