@@ -18,7 +18,7 @@ use coroner::verdict::{Cause, Evidence, Grade, Lacking, Verdict};
 fn fact(place: Place, witness: Witness, text: &str) -> Fact {
     let claim = Claim::bare(What::Ended { how: How::Vanished, hint: false });
     let Claim { what, who } = claim;
-    Fact { what, who, when: None, boot: None, place, text: text.to_owned(), witness, id: "test/made-by-hand" }
+    Fact { what, who, when: None, since: None, boot: None, place, text: text.to_owned(), witness, id: "test/made-by-hand" }
 }
 
 fn line(input: &str, line: u64, witness: Witness, text: &str, says: &str) -> Evidence {

@@ -237,8 +237,9 @@ impl Ledger {
                 d.who.host_pid == Some(pid) || nameless && d.signal == signal && is_same(&d.who.unit, &fact.who.unit) && may_share(d, fact)
             });
         }
+        let faulty = |d: &Death| d.order.0 == input && d.signal.is_none() && d.find(|w| matches!(w, What::Hardware(_))).is_some();
         self.last(|d| {
-            d.signal == signal
+            (d.signal == signal || signal == Some(Signal::BUS) && faulty(d))
                 && (fact.who.own_pid.is_none() || d.who.own_pid.is_none())
                 && (fact.who.rank.is_none() || d.who.rank.is_none() || fact.who.rank == d.who.rank)
                 && may_share(d, fact)

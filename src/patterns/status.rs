@@ -177,16 +177,13 @@ pub(super) const TABLE: &[Pattern] = &[
             r"|(?i:exit ?code|exit[_ ]status|return ?code|rc)(?: was| is)? ?[:=]? ?(?<bare>-?\d+))\s*$"
         ),
         read: |caps| {
-            // Containers, pods and tasks have speakers of their own, who say more.
-            const OTHERS: [&str; 4] = ["ontainer", "pod", "task", "Task"];
+            // Containers, pods, tasks and CI systems have speakers of their own, who say more.
+            const OTHERS: [&str; 7] = ["ontainer", "pod", "task", "Task", "##[error]", "Error: Process completed", "script returned"];
             if OTHERS.iter().any(|word| caps.line.text.contains(word)) { Vec::new() } else { deadly(caps) }
         },
         samples: &[
             "# Ended (code 137) at Thu Dec 29 11:21:38 CST 2022, elapsed time 58 seconds",
-            "ERROR: script returned exit code 137",
             "Process finished with exit code 137 (interrupted by signal 9: SIGKILL)",
-            "##[error]Process completed with exit code 137.",
-            "Error: Process completed with exit code 135.",
             "Exit code: 137",
             "ExitCode 137",
             "exit status 137",

@@ -85,7 +85,7 @@ pub(super) fn bus_error(death: &Death, context: &Context) -> Option<Finding> {
     }
     if let Some(weak) = weak {
         let text = format!("{who} died of SIGBUS in a container with a small /dev/shm.");
-        return conclude(Cause::ShmSuspected, Grade::Suspected, text, vec![weak], doubts);
+        return conclude(Cause::ShmSigbus, Grade::Suspected, text, vec![weak], doubts);
     }
     let text = format!("{who} died of SIGBUS; nothing here tells which memory it touched.");
     conclude(Cause::ShmSuspected, Grade::Suspected, text, Vec::new(), doubts)
