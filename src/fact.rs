@@ -123,6 +123,16 @@ pub enum How {
     Vanished,
 }
 
+impl How {
+    /// The end that a parent process tells as one number, as Python's `returncode` does: `-n` for signal `n`.
+    pub fn of_returncode(code: i64) -> Self {
+        match u8::try_from(code.unsigned_abs()) {
+            Ok(n) if (-64..0).contains(&code) => Self::Signal(Signal(n)),
+            _ => Self::Code(code),
+        }
+    }
+}
+
 /// What was refused to a program that lived to say so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Resource {
@@ -518,6 +528,17 @@ pub enum Opening {
     Ignored,
 }
 
+/// A line of the table that torchrun prints of the failed ranks; the rows `exitcode` and `traceback` are [`What::Ended`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Table {
+    /// `Failures:`: the rows below are of ranks that failed later than the root cause.
+    Others,
+    /// `Root Cause (first observed failure):`: the rows below are of the rank that failed first, by whole seconds.
+    Root,
+    /// `host` or `rank`, told in [`Who`]: the rows up to the next of its kind are about it.
+    Row,
+}
+
 /// What a fact claims.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
@@ -552,7 +573,7 @@ pub enum What {
     Frame {
         /// The source file.
         file: String,
-        /// The line in it.
+        /// The line in it; 0 where it is not told (IPython prints it apart).
         line: u32,
         /// The function, absent in rich's short form.
         function: Option<String>,
@@ -564,6 +585,8 @@ pub enum What {
         /// The message.
         message: String,
     },
+    /// A line of torchrun's table of failed ranks.
+    Elastic(Table),
     /// `The above exception was the direct cause …` or `During handling …`.
     Chained,
     /// A named sender stopped a process or a job.

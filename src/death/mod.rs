@@ -1,70 +1,201 @@
 //! Deaths: everything known about one dead process, gathered from all inputs.
+//!
+//! `ledger` reads the programs' own words into deaths, `join` adds what runtimes and the kernel know, strongest join
+//! first. A host pid and a container's pid are never taken for the same without a join that is named.
 
-use crate::fact::{Container, Fact, Who};
+mod cgroup;
+mod context;
+mod join;
+mod ledger;
+mod oom_block;
+mod oom_numbers;
+mod oom_report;
+mod traceback;
+
+pub use context::{Context, Cover};
+pub use oom_report::{OomReport, Task, Victim};
+pub use traceback::Traceback;
+
+use crate::fact::{Container, ContainerEvent, Fact, How, Resource, Role, What, Who};
+use crate::seen::Input;
 use crate::time::Stamp;
-use crate::units::{Bytes, HostPid, Signal};
+use crate::units::Signal;
 
-/// The kernel's report of one OOM kill, put together from its lines.
+/// By what a report of the kernel or a runtime was joined to a death.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Join {
+    /// The same pid of the machine.
+    HostPid,
+    /// The same container id.
+    Container,
+    /// The same pod uid.
+    Pod,
+    /// The same batch job.
+    Job,
+    /// The same systemd unit.
+    Unit,
+    /// The pid in the log is the pid in the kernel's report: one pid namespace.
+    SamePid,
+    /// The same program at the same time.
+    ProgramAndTime,
+    /// The same program, while the clocks cannot be compared.
+    Program,
+    /// Nothing else was given that it could belong to.
+    OnlyOne,
+}
+
+impl Join {
+    /// The join in words.
+    pub fn phrase(self) -> &'static str {
+        match self {
+            Self::HostPid => "the same pid on the host",
+            Self::Container => "the same container id",
+            Self::Pod => "the same pod uid",
+            Self::Job => "the same job",
+            Self::Unit => "the same unit",
+            Self::SamePid => "the same pid, in one pid namespace",
+            Self::ProgramAndTime => "the same program at the same time",
+            Self::Program => "the same program; the clocks of the two logs cannot be compared",
+            Self::OnlyOne => "the only container that was given",
+        }
+    }
+}
+
+/// One dead process, or one failure that ended a job.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct OomReport {
-    /// Who asked for the memory; not the victim.
-    pub trigger: Option<String>,
-    /// Memory cgroup (true), whole machine (false), or not told.
-    pub memcg: Option<bool>,
-    /// The kernel's word for the constraint.
-    pub constraint: Option<String>,
-    /// The cgroup whose limit was hit.
-    pub limit_cgroup: Option<String>,
-    /// The victim's cgroup.
-    pub victim_cgroup: Option<String>,
-    /// The limit.
-    pub limit: Option<Bytes>,
-    /// What was in use under the limit, or the machine's usable memory in a global report.
-    pub usage: Option<Bytes>,
-    /// Anonymous memory under the limit (of the whole machine in a global report).
-    pub anon: Option<Bytes>,
-    /// Shared memory and tmpfs under the limit (of the whole machine in a global report).
-    pub shmem: Option<Bytes>,
-    /// Page cache under the limit, without shared memory.
-    pub cache: Option<Bytes>,
-    /// The processes that were killed; one, unless `memory.oom.group` is set.
-    pub victims: Vec<Victim>,
-    /// The task table.
-    pub tasks: Vec<Task>,
-    /// `memory.oom.group` was set.
-    pub group: bool,
-    /// SysRq-f asked for the kill (`order=-1`).
-    pub sysrq: bool,
-    /// When, by the log's clock.
-    pub when: Option<Stamp>,
-    /// When, since boot.
-    pub boot: Option<Stamp>,
-    /// The lines that carry the report: header, limit, statistics, choice, kills.
+pub struct Death {
+    /// Who died, as far as all evidence together tells.
+    pub who: Who,
+    /// The signal that somebody named.
+    pub signal: Option<Signal>,
+    /// The exit code that somebody named.
+    pub exit_code: Option<i64>,
+    /// Everything that was said about it, in reading order.
     pub facts: Vec<Fact>,
+    /// The kernel's report of its OOM kill, and how it was joined.
+    pub oom: Option<(OomReport, Option<Join>)>,
+    /// The exception that it is, or that told of it.
+    pub traceback: Option<Traceback>,
+    /// How its container's record was joined.
+    pub container_join: Option<Join>,
+    /// Kernel reports that were seen and do not belong to it, each with the reason.
+    pub aside: Vec<(Fact, String)>,
+    /// Which input and line spoke first: the order of deaths.
+    pub order: (usize, u64),
+    /// How many processes died this way.
+    pub count: u64,
+    /// Told of after the program's end, or in an exception that Python ignored.
+    pub late: bool,
+    /// It follows from another death (a peer ended by the launcher, a parent's exit code).
+    pub consequence: bool,
 }
 
-/// A process that the kernel killed for memory.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Victim {
-    /// Its pid on the host.
-    pub pid: HostPid,
-    /// Its name, at most 15 bytes.
-    pub process: String,
-    /// Anonymous memory it held.
-    pub anon: Option<Bytes>,
-    /// Shared memory it had mapped; 0 does not mean that it wrote none.
-    pub shmem: Option<Bytes>,
-    /// The line that says so.
-    pub fact: Fact,
+impl Death {
+    /// The first fact that a test accepts.
+    pub fn find(&self, test: impl Fn(&What) -> bool) -> Option<&Fact> {
+        self.facts.iter().find(|fact| test(&fact.what))
+    }
+
+    /// All facts that a test accepts.
+    pub fn all<'a>(&'a self, test: impl Fn(&What) -> bool + 'a) -> impl Iterator<Item = &'a Fact> {
+        self.facts.iter().filter(move |fact| test(&fact.what))
+    }
+
+    /// The containers that were joined to it, each with its fact.
+    pub fn containers(&self) -> impl Iterator<Item = (&Fact, &Container)> {
+        self.facts.iter().filter_map(|fact| match &fact.what {
+            What::Container(container) => Some((fact, &**container)),
+            _ => None,
+        })
+    }
+
+    /// The first event of the container that a test accepts.
+    pub fn event(&self, test: impl Fn(ContainerEvent) -> bool) -> Option<&Fact> {
+        self.find(|what| matches!(what, What::Event(event) if test(*event)))
+    }
+
+    /// The first refusal of a resource.
+    pub fn refused(&self, resource: Resource) -> Option<&Fact> {
+        self.find(|what| matches!(what, What::Refused { resource: r, .. } if *r == resource))
+    }
+
+    /// Whether a message carries a guess at the reason (PyTorch's shared-memory hint for a SIGBUS).
+    pub fn hint(&self) -> Option<&Fact> {
+        self.find(|what| matches!(what, What::Caught { hint: true, .. } | What::Ended { hint: true, .. }))
+    }
+
+    /// Whether nothing is known but that the process is gone.
+    pub fn vanished(&self) -> bool {
+        self.signal.is_none()
+            && self.exit_code.is_none()
+            && self.find(|what| matches!(what, What::Ended { how: How::Vanished, .. })).is_some()
+    }
+
+    /// When it happened, by the first fact that has a wall clock, else by the kernel's.
+    pub fn when(&self) -> Option<Stamp> {
+        let container_end = self.containers().find_map(|(_, c)| c.finished);
+        let report = self.oom.as_ref().and_then(|(report, _)| report.when.or(report.boot));
+        let mut said = self.facts.iter().filter(|fact| !matches!(fact.what, What::Container(_))).filter_map(|fact| fact.when);
+        said.next().or(container_end).or(report)
+    }
+
+    /// Whether a process of the training job's own kind died: not merely some container, unit or CI job.
+    pub fn is_process(&self) -> bool {
+        !matches!(self.who.role, Role::Job | Role::Main | Role::Unit)
+    }
 }
 
-/// A row of the kernel's task table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Task {
-    /// The process's pid on the host.
-    pub pid: HostPid,
-    /// Its name, at most 15 bytes.
-    pub process: String,
-    /// Resident memory, in bytes for pages of 4 KiB.
-    pub rss: Bytes,
+/// Whether two names can be the same: one is not known, they are equal, or one is the beginning of the other (short ids).
+fn is_same(one: &Option<String>, other: &Option<String>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => one.starts_with(other.as_str()) || other.starts_with(one.as_str()),
+        _ => true,
+    }
+}
+
+/// Completes what is known of a process; what was known first stays.
+fn merge_who(who: &mut Who, more: &Who) {
+    if who.role == Role::Unknown {
+        who.role = more.role;
+    }
+    who.host_pid = who.host_pid.or(more.host_pid);
+    who.own_pid = who.own_pid.or(more.own_pid);
+    who.worker = who.worker.or(more.worker);
+    who.rank = who.rank.or(more.rank);
+    for (known, new) in [
+        (&mut who.process, &more.process),
+        (&mut who.container, &more.container),
+        (&mut who.container_name, &more.container_name),
+        (&mut who.pod, &more.pod),
+        (&mut who.pod_uid, &more.pod_uid),
+        (&mut who.namespace, &more.namespace),
+        (&mut who.cgroup, &more.cgroup),
+        (&mut who.unit, &more.unit),
+        (&mut who.job, &more.job),
+        (&mut who.host, &more.host),
+    ] {
+        if known.is_none() {
+            known.clone_from(new);
+        }
+    }
+}
+
+/// What gathering gives.
+#[derive(Clone, Debug, Default)]
+pub struct Gathered {
+    /// All deaths; the earliest first where order is known.
+    pub deaths: Vec<Death>,
+    /// What is not about one death.
+    pub context: Context,
+}
+
+/// Gathers facts into deaths. `inputs` tell what was read, so that a kernel log's silence can count.
+pub fn gather(facts: &[Fact], inputs: &[Input]) -> Gathered {
+    let context = Context::new(facts, inputs);
+    let mut deaths = ledger::deaths(facts, inputs);
+    join::containers(&mut deaths, facts, inputs);
+    join::reports(&mut deaths, facts, inputs);
+    join::senders(&mut deaths, facts);
+    ledger::settle(&mut deaths, facts);
+    Gathered { deaths, context }
 }

@@ -3,11 +3,34 @@
 //! A pattern turns one line into claims. It holds no state and judges nothing. The gate is a literal search for the
 //! patterns' stems; a regex is compiled and tried only on a line that holds one of its stems.
 
+#[macro_use]
+mod raised;
+mod ci;
+mod containers_text;
+mod crash;
+mod dataloader;
+mod elastic;
+mod exhaustion;
+mod finished;
 mod kernel_fault;
 mod kernel_oom;
 mod kernel_stats;
+mod kubernetes;
+mod nccl;
 mod oomd;
+mod paddle;
+mod pools;
+mod python;
+mod ray;
+mod resources;
+mod serving;
+mod settings;
+mod shell;
+mod shm;
+mod slurm;
+mod status;
 mod systemd;
+mod trainers;
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -77,11 +100,11 @@ impl<'a> Caps<'a> {
 }
 
 /// The speakers' tables. Order means nothing: no line is read by two patterns (a test proves it on all samples).
-const SPEAKERS: &[&[Pattern]] = &[kernel_fault::TABLE, kernel_oom::TABLE, kernel_stats::TABLE, oomd::TABLE, systemd::TABLE];
+const SPEAKERS: &[&[Pattern]] = &[ci::TABLE, containers_text::TABLE, crash::TABLE, dataloader::TABLE, elastic::TABLE, exhaustion::TABLE, finished::TABLE, kernel_fault::TABLE, kernel_oom::TABLE, kernel_stats::TABLE, kubernetes::TABLE, nccl::TABLE, oomd::TABLE, paddle::TABLE, pools::TABLE, ray::TABLE, resources::TABLE, serving::TABLE, settings::TABLE, shell::TABLE, shm::TABLE, slurm::TABLE, status::TABLE, systemd::TABLE, trainers::TABLE];
 
 /// The bones of Python tracebacks. They are a layer of their own, because the last line of a traceback (`RuntimeError:
 /// DataLoader worker …`) is both the end of a traceback and a wording of one of the [`SPEAKERS`].
-const BONES: &[&[Pattern]] = &[];
+const BONES: &[&[Pattern]] = &[python::TABLE];
 
 /// Finds the patterns whose stems stand in a line.
 struct Gate {
@@ -135,6 +158,11 @@ mod tests {
 
     fn line(text: &str) -> Line<'_> {
         Line { text: text.into(), number: 1, envelope: Envelope::default() }
+    }
+
+    /// What all patterns claim of a line without envelope.
+    pub(super) fn claims(text: &str) -> Vec<Claim> {
+        read(&line(text)).into_iter().map(|(_, claim)| claim).collect()
     }
 
     fn ids(text: &str, layer: &[&[Pattern]]) -> Vec<&'static str> {

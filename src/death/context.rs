@@ -1,0 +1,123 @@
+//! What the inputs tell that is not about one death: settings, sizes, versions, clocks.
+
+use crate::fact::{Fact, Setting, What};
+use crate::seen::{Input, Kind};
+use crate::time::Stamp;
+use crate::units::Bytes;
+
+/// The circumstances of all deaths.
+#[derive(Clone, Debug, Default)]
+pub struct Context {
+    /// Facts about settings, versions, file systems, memory and command lines.
+    pub facts: Vec<Fact>,
+    /// What was read.
+    pub inputs: Vec<Input>,
+    /// How many OOM kills the kernel reported in all inputs, joined or not.
+    pub oom_kills: usize,
+}
+
+/// How a kernel log relates to a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cover {
+    /// It reaches over the moment.
+    Covers,
+    /// It ends before or begins after the moment.
+    Misses,
+    /// The clocks cannot be compared, or the moment is not known.
+    Unclear,
+    /// No kernel log was given.
+    Absent,
+}
+
+impl Context {
+    pub(super) fn new(facts: &[Fact], inputs: &[Input]) -> Self {
+        let circumstantial = |what: &What| {
+            matches!(
+                what,
+                What::Setting { .. }
+                    | What::Version { .. }
+                    | What::Filesystem { .. }
+                    | What::Memory { .. }
+                    | What::ShmOption(_)
+                    | What::MemoryOption(_)
+                    | What::Suppressed { .. }
+                    | What::Finished
+            )
+        };
+        let kills = |what: &What| matches!(what, What::Oom(crate::fact::OomLine::Killed { .. }));
+        Self {
+            facts: facts.iter().filter(|fact| circumstantial(&fact.what)).cloned().collect(),
+            inputs: inputs.to_vec(),
+            oom_kills: facts.iter().filter(|fact| kills(&fact.what)).count(),
+        }
+    }
+
+    /// The settings of one kind, each with its fact.
+    pub fn settings(&self, wanted: Setting) -> impl Iterator<Item = (&Fact, u64)> {
+        self.facts.iter().filter_map(move |fact| match fact.what {
+            What::Setting { setting, value } if setting == wanted => Some((fact, value)),
+            _ => None,
+        })
+    }
+
+    /// The last `df` row of /dev/shm.
+    pub fn dev_shm(&self) -> Option<(&Fact, Bytes, Bytes)> {
+        self.filesystems().filter(|(_, mount, ..)| *mount == "/dev/shm").last().map(|(fact, _, size, used)| (fact, size, used))
+    }
+
+    /// The last row of another file system that is full.
+    pub fn full_disk(&self) -> Option<&Fact> {
+        let full = |size: Bytes, used: Bytes| size.0 > 0 && used.0 >= size.0 / 100 * 99;
+        let pseudo = |mount: &str| {
+            ["/dev", "/proc", "/sys", "/run", "/snap", "/boot"].iter().any(|root| mount == *root || mount.starts_with(&format!("{root}/")))
+        };
+        self.filesystems().filter(|(_, mount, size, used)| !pseudo(mount) && full(*size, *used)).last().map(|(fact, ..)| fact)
+    }
+
+    fn filesystems(&self) -> impl Iterator<Item = (&Fact, &str, Bytes, Bytes)> {
+        self.facts.iter().filter_map(|fact| match &fact.what {
+            What::Filesystem { mount, size, used } => Some((fact, mount.as_str(), *size, *used)),
+            _ => None,
+        })
+    }
+
+    /// PyTorch's version, if exactly one was named.
+    pub fn torch(&self) -> Option<(&Fact, u32, u32)> {
+        let mut found = None;
+        for fact in &self.facts {
+            if let What::Version { program: "torch", major, minor } = fact.what {
+                match found {
+                    Some((_, seen_major, seen_minor)) if (seen_major, seen_minor) != (major, minor) => return None,
+                    _ => found = Some((fact, major, minor)),
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether a kernel log of the given moment was read.
+    pub fn cover(&self, when: Option<Stamp>) -> (Cover, Option<&Input>) {
+        let mut best = (Cover::Absent, None);
+        for input in self.inputs.iter().filter(|input| input.kernel_lines > 0 && matches!(input.kind, Kind::KernelLog | Kind::Journal)) {
+            let span = match when {
+                Some(Stamp::Boot(_)) => input.boot_span,
+                _ => input.span,
+            };
+            let here = match (when, span) {
+                (Some(when), Some((first, last))) => {
+                    let sure = [first, last].iter().all(|edge| when.gap(*edge).is_some_and(|gap| gap.sure));
+                    match (first.before(when), when.before(last)) {
+                        (Some(true), Some(true)) => Cover::Covers,
+                        (Some(_), Some(_)) if sure => Cover::Misses,
+                        _ => Cover::Unclear,
+                    }
+                }
+                _ => Cover::Unclear,
+            };
+            if here == Cover::Covers || best.0 == Cover::Absent {
+                best = (here, Some(input));
+            }
+        }
+        best
+    }
+}

@@ -1,0 +1,341 @@
+//! The programs' own words as deaths: which messages speak of the same process, which are consequences of another.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::traceback::{self, Traceback};
+use super::{Death, is_same, merge_who};
+use crate::fact::{Fact, How, Opening, Resource, Role, What, Why};
+use crate::seen::Input;
+use crate::units::Signal;
+
+/// Exceptions that only pass on what happened to another process.
+const ECHOES: &[&str] = &[
+    "ChildFailedError",
+    "ProcessExitedException",
+    "ProcessRaisedException",
+    "SignalException",
+    "CalledProcessError",
+    "BrokenProcessPool",
+    "TerminatedWorkerError",
+    "ExecuteUserScriptError",
+    "AlgorithmError",
+    "EngineDeadError",
+    "ConnectionResetError",
+    "ConnectionRefusedError",
+    "ConnectionAbortedError",
+    "BrokenPipeError",
+    "EOFError",
+    "Empty",
+    "RayTaskError",
+    "RayActorError",
+    "ActorDiedError",
+    "WorkerCrashedError",
+    "DistBackendError",
+    "DistNetworkError",
+    "SystemExit",
+];
+
+/// The signal that a claim names or implies.
+pub(super) fn signal_of(what: &What) -> Option<Signal> {
+    match what {
+        What::Ended { how: How::Signal(signal), .. } | What::Caught { signal, .. } | What::Trapped { signal, .. } => Some(*signal),
+        What::Ended { how: How::Code(code), .. } => Signal::from_status(*code),
+        What::OomReported { .. } => Some(Signal::KILL),
+        What::Stopped { why: Why::Memory, signal, .. } => signal.or(Some(Signal::KILL)),
+        What::Hardware(crate::fact::Poison::Bus) => Some(Signal::BUS),
+        What::Hardware(crate::fact::Poison::Kill) => Some(Signal::KILL),
+        _ => None,
+    }
+}
+
+/// Whether a fact can be the reason to speak of a death, in a program's log or a supervisor's.
+fn speaks_of_death(what: &What) -> bool {
+    match what {
+        What::Ended { how: How::Code(0), .. } => false,
+        What::Ended { .. }
+        | What::Caught { .. }
+        | What::Refused { .. }
+        | What::TimedOut { .. }
+        | What::PeerLost
+        | What::Nccl
+        | What::Gpu { .. }
+        | What::OomReported { .. }
+        | What::Trapped { .. }
+        | What::Infrastructure
+        | What::Stopped { why: Why::Memory, .. } => true,
+        What::Hardware(poison) => matches!(poison, crate::fact::Poison::Bus | crate::fact::Poison::Kill | crate::fact::Poison::Page),
+        _ => false,
+    }
+}
+
+/// Deaths from all inputs, each input in reading order.
+pub(super) fn deaths(facts: &[Fact], inputs: &[Input]) -> Vec<Death> {
+    let mut ledger = Ledger { deaths: Vec::new() };
+    for (index, input) in inputs.iter().enumerate() {
+        let own: Vec<&Fact> = facts.iter().filter(|fact| fact.place.input == input.name).collect();
+        ledger.input(index, &own);
+    }
+    ledger.deaths
+}
+
+struct Ledger {
+    deaths: Vec<Death>,
+}
+
+impl Ledger {
+    fn input(&mut self, input: usize, facts: &[&Fact]) {
+        let tracebacks = traceback::group(facts);
+        let ends: HashMap<u64, &Traceback> = tracebacks.iter().filter_map(|t| t.raised.place.line.map(|line| (line, t))).collect();
+        let ignored = |line: u64| tracebacks.iter().any(|t| t.ignored && t.first_line <= line && Some(line) <= t.raised.place.line);
+        let mut lines: BTreeMap<u64, Vec<&Fact>> = BTreeMap::new();
+        for fact in facts {
+            lines.entry(fact.place.line.unwrap_or(0)).or_default().push(fact);
+        }
+        let headings = |line: u64| facts.iter().any(|f| matches!(f.what, What::Traceback(Opening::Heading)) && f.place.line == Some(line));
+        for (line, here) in lines {
+            let traceback = ends.get(&line).copied();
+            let spoken: Vec<&Fact> = here.iter().copied().filter(|fact| speaks_of_death(&fact.what)).collect();
+            if spoken.is_empty() {
+                if let Some(traceback) = traceback.filter(|t| !t.ignored && !headings(line)) {
+                    self.exception(input, line, traceback);
+                }
+                continue;
+            }
+            let mut first = None;
+            for fact in spoken {
+                let at = self.enter(input, line, fact, first);
+                first.get_or_insert(at);
+                let death = &mut self.deaths[at];
+                death.late |= ignored(line) && death.facts.len() == 1;
+                if death.traceback.is_none() {
+                    death.traceback = traceback.cloned();
+                }
+            }
+        }
+    }
+
+    /// Puts a fact into the death that it speaks of; `beside` is the death of an earlier claim of the same line.
+    fn enter(&mut self, input: usize, line: u64, fact: &Fact, beside: Option<usize>) -> usize {
+        let signal = signal_of(&fact.what);
+        let at = self.same_process(fact).or_else(|| match &fact.what {
+            What::Ended { how: How::Vanished, .. } => beside.or_else(|| self.vanished(input, fact)),
+            What::Ended { how: How::Code(_), .. } if signal.is_none() => self.last(|d| !d.late),
+            What::Ended { .. } | What::Caught { .. } => self.same_signal(input, fact, signal),
+            What::Refused { resource, .. } => {
+                self.last(|d| d.order.0 == input && d.refused(*resource).is_some() && may_share(d, fact))
+            }
+            What::TimedOut { .. } | What::PeerLost => self.last(|d| !d.late),
+            What::Nccl => self.last(|d| d.order.0 == input),
+            What::Gpu { .. } => self.last(|d| d.find(|w| matches!(w, What::Gpu { .. })).is_some()),
+            What::OomReported { .. } => {
+                self.last(|d| (d.signal == Some(Signal::KILL) || d.vanished()) && may_share(d, fact) && same_unit_or_job(d, fact))
+            }
+            What::Stopped { .. } => self.last(|d| {
+                (d.signal.is_none_or(|s| s == Signal::KILL || s == Signal::TERM))
+                    && d.refused(Resource::Shm).is_none()
+                    && may_share(d, fact)
+                    && (fact.who.host_pid.is_none() || d.who.host_pid.is_none() && d.order.0 != input)
+            }),
+            _ => None,
+        });
+        let Some(at) = at else {
+            self.deaths.push(Death {
+                who: fact.who.clone(),
+                signal,
+                exit_code: code_of(&fact.what),
+                facts: vec![fact.clone()],
+                order: (input, line),
+                count: 1,
+                ..Death::default()
+            });
+            return self.deaths.len() - 1;
+        };
+        let death = &mut self.deaths[at];
+        let another = match &fact.what {
+            // PyTorch's handler speaks once for each dying worker, while the main process names only one of them.
+            What::Caught { .. } => death.all(|w| matches!(w, What::Caught { .. })).count() as u64 >= death.count,
+            What::Refused { .. } => fact.who.own_pid.is_some_and(|pid| death.facts.iter().all(|f| f.who.own_pid != Some(pid))),
+            _ => false,
+        };
+        death.count += u64::from(another);
+        let echo = matches!(fact.what, What::Ended { how: How::Code(_), .. }) && signal.is_none();
+        if !echo {
+            death.signal = death.signal.or(signal);
+            merge_who(&mut death.who, &fact.who);
+        }
+        death.exit_code = death.exit_code.or(code_of(&fact.what));
+        death.facts.push(fact.clone());
+        at
+    }
+
+    fn exception(&mut self, input: usize, line: u64, traceback: &Traceback) {
+        let fact = &traceback.raised;
+        let signal = match traceback.short_kind() {
+            "KeyboardInterrupt" => Some(Signal::INT),
+            _ => None,
+        };
+        let echo = ECHOES.contains(&traceback.short_kind());
+        let at = if echo || traceback.chained {
+            self.last(|d| !d.late && d.order.0 == input && may_share(d, fact))
+        } else {
+            self.last(|d| {
+                d.traceback.as_ref().is_some_and(|t| t.kind == traceback.kind && t.message == traceback.message)
+                    && d.facts.first().is_some_and(|f| matches!(f.what, What::Raised { .. }))
+            })
+        };
+        if let Some(at) = at {
+            let death = &mut self.deaths[at];
+            death.count += u64::from(!echo && !traceback.chained);
+            death.facts.push(fact.clone());
+            return;
+        }
+        // An exception line without a traceback above it, in a log that has nothing else of Python, is a quotation or a
+        // message that somebody logged; it still may be all there is.
+        self.deaths.push(Death {
+            who: fact.who.clone(),
+            signal,
+            facts: vec![fact.clone()],
+            traceback: Some(traceback.clone()),
+            order: (input, line),
+            count: 1,
+            ..Death::default()
+        });
+    }
+
+    fn last(&self, test: impl Fn(&Death) -> bool) -> Option<usize> {
+        self.deaths.iter().rposition(test)
+    }
+
+    /// The death of the process that the fact names by pid.
+    fn same_process(&self, fact: &Fact) -> Option<usize> {
+        if let Some(pid) = fact.who.host_pid {
+            return self.last(|d| d.who.host_pid == Some(pid));
+        }
+        let own = fact.who.own_pid?;
+        self.last(|d| {
+            let known = d.who.own_pid == Some(own) || d.facts.iter().any(|f| f.who.own_pid == Some(own));
+            known && is_same(&d.who.container, &fact.who.container) && is_same(&d.who.pod, &fact.who.pod)
+        })
+    }
+
+    /// A death of the same signal that the fact may speak of: one of the two names no pid.
+    fn same_signal(&self, input: usize, fact: &Fact, signal: Option<Signal>) -> Option<usize> {
+        if let Some(pid) = fact.who.host_pid {
+            return self.last(|d| d.who.host_pid == Some(pid) || d.order.0 == input && d.who.unit.is_some() && d.who.unit == fact.who.unit && d.who.host_pid.is_none());
+        }
+        self.last(|d| {
+            d.signal == signal
+                && (fact.who.own_pid.is_none() || d.who.own_pid.is_none())
+                && (fact.who.rank.is_none() || d.who.rank.is_none() || fact.who.rank == d.who.rank)
+                && may_share(d, fact)
+                && is_same(&d.who.unit, &fact.who.unit)
+        })
+    }
+
+    /// A death that a message without a signal may speak of: one whose process has no pid yet, or any earlier one where
+    /// the message names no pid either.
+    fn vanished(&self, input: usize, fact: &Fact) -> Option<usize> {
+        let role = |d: &Death| d.who.role == fact.who.role || d.who.role == Role::Unknown || fact.who.role == Role::Unknown;
+        if fact.who.own_pid.is_some() {
+            return self.last(|d| d.order.0 == input && d.signal.is_some() && d.who.own_pid.is_none() && role(d) && may_share(d, fact));
+        }
+        self.last(|d| d.order.0 == input && !d.late && may_share(d, fact))
+    }
+}
+
+/// The exit code that a claim names.
+fn code_of(what: &What) -> Option<i64> {
+    match what {
+        What::Ended { how: How::Code(code), .. } => Some(*code),
+        _ => None,
+    }
+}
+
+/// Whether a death and a fact can be about the same container and machine.
+fn may_share(death: &Death, fact: &Fact) -> bool {
+    is_same(&death.who.container, &fact.who.container)
+        && is_same(&death.who.container_name, &fact.who.container_name)
+        && is_same(&death.who.pod, &fact.who.pod)
+}
+
+fn same_unit_or_job(death: &Death, fact: &Fact) -> bool {
+    is_same(&death.who.unit, &fact.who.unit) && is_same(&death.who.job, &fact.who.job)
+}
+
+/// Last corrections, when all evidence is in: symptoms of one full /dev/shm become one death, quotations are dropped,
+/// consequences are marked, and the earliest comes first.
+pub(super) fn settle(deaths: &mut Vec<Death>, facts: &[Fact]) {
+    one_full_shm(deaths);
+    semaphores(deaths);
+    quotations(deaths, facts);
+    consequences(deaths);
+    deaths.sort_by_key(|death| (death.late, death.consequence, death.order));
+}
+
+/// Workers that die of SIGBUS and workers that are refused shared memory suffer from the same full /dev/shm.
+fn one_full_shm(deaths: &mut Vec<Death>) {
+    let bus = deaths.iter().position(|d| d.signal == Some(Signal::BUS) && d.refused(Resource::Shm).is_none());
+    let refused = deaths.iter().position(|d| d.refused(Resource::Shm).is_some() && d.signal.is_none());
+    let (Some(bus), Some(refused)) = (bus, refused) else { return };
+    if !is_same(&deaths[bus].who.container, &deaths[refused].who.container) || !is_same(&deaths[bus].who.pod, &deaths[refused].who.pod) {
+        return;
+    }
+    let other = deaths[refused].clone();
+    let death = &mut deaths[bus];
+    death.order = death.order.min(other.order);
+    death.facts.extend(other.facts);
+    death.facts.sort_by(|a, b| a.place.cmp(&b.place));
+    deaths.remove(refused);
+}
+
+/// ENOSPC out of `SemLock` is a full /dev/shm, though the exception names no file (CPython Modules/_multiprocessing).
+fn semaphores(deaths: &mut [Death]) {
+    for death in deaths {
+        let in_semaphore = death.traceback.as_ref().is_some_and(|t| {
+            t.frames.iter().rev().take(3).any(|(file, function)| file.ends_with("synchronize.py") && function == "__init__")
+        });
+        if !in_semaphore {
+            continue;
+        }
+        for fact in &mut death.facts {
+            if let What::Refused { resource: resource @ Resource::Disk, .. } = &mut fact.what {
+                *resource = Resource::Shm;
+            }
+        }
+    }
+}
+
+/// Messages without a traceback or any witness but the program, in a log that later says it ended in good order, are
+/// quotations (a training sample, a printed configuration) or were survived.
+fn quotations(deaths: &mut Vec<Death>, facts: &[Fact]) {
+    deaths.retain(|death| {
+        let by_programs = death.facts.iter().all(|f| f.witness == crate::fact::Witness::Program) && death.oom.is_none();
+        let traced = death.traceback.as_ref().is_some_and(|t| t.opened && !t.ignored);
+        let Some(last) = death.facts.last() else { return false };
+        let survived = facts.iter().any(|fact| {
+            fact.what == What::Finished && fact.place.input == last.place.input && fact.place.line > last.place.line
+        });
+        !(by_programs && survived && (!traced || death.late))
+    });
+}
+
+/// Marks deaths that follow from another one.
+fn consequences(deaths: &mut [Death]) {
+    if deaths.len() < 2 {
+        return;
+    }
+    let ended_by_launcher = |d: &Death| d.find(|w| matches!(w, What::Stopped { why: Why::Cleanup, .. })).is_some();
+    for i in 0..deaths.len() {
+        let death = &deaths[i];
+        let term = death.signal == Some(Signal::TERM) && death.find(|w| matches!(w, What::Stopped { why: Why::Memory, .. })).is_none();
+        let only_echo = death.facts.iter().all(|f| {
+            matches!(&f.what, What::PeerLost | What::TimedOut { .. } | What::Infrastructure)
+                || matches!(&f.what, What::Ended { how: How::Code(code), .. } if Signal::from_status(*code).is_none())
+                || matches!(&f.what, What::Raised { kind, .. } if ECHOES.contains(&kind.rsplit('.').next().unwrap_or(kind)))
+        });
+        let earlier_vanished = death.vanished() && death.order > deaths.iter().map(|d| d.order).min().unwrap_or(death.order);
+        let strong = deaths.iter().enumerate().any(|(j, other)| j != i && !other.late && (other.signal.is_some_and(|s| s != Signal::TERM) || other.traceback.is_some() || other.oom.is_some() || other.refused(Resource::Shm).is_some()));
+        let follows = (term || only_echo || ended_by_launcher(death) || earlier_vanished) && strong;
+        deaths[i].consequence |= follows;
+    }
+}

@@ -1,0 +1,126 @@
+//! The whole way of an incident: sources are read, facts gathered into deaths, deaths judged, and advice given.
+
+use crate::death::{self, Context, Death};
+use crate::fact::{Limit, Resource, Setting, Shm, What};
+use crate::input::Source;
+use crate::note::Note;
+use crate::read;
+use crate::remedy::sizing::{self, Given, Inputs, Sizing};
+use crate::remedy::{self, Case, Platform};
+use crate::report::{Entry, MemoryPicture, Report};
+use crate::units::{Bytes, Signal};
+use crate::verdict::{self, Class, Verdict};
+
+/// How many processes of the kernel's task table a report shows.
+const TASKS: usize = 6;
+
+/// What the caller chooses.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The platforms to give advice for; empty means those that the evidence shows.
+    pub platforms: Vec<Platform>,
+}
+
+/// Examines all sources as one incident. `notes` are those that were made when the sources were listed.
+pub fn examine(sources: &[Source<'_>], notes: Vec<Note>, options: &Options) -> Report {
+    let reading = read::read(sources);
+    let gathered = death::gather(&reading.facts, &reading.inputs);
+    let mut judged: Vec<(Death, Verdict)> = gathered
+        .deaths
+        .into_iter()
+        .filter(|death| !death.late)
+        .map(|death| {
+            let verdict = verdict::judge(&death, &gathered.context);
+            (death, verdict)
+        })
+        .collect();
+    // The earliest death that is not a consequence is the root; the rest keeps its order.
+    judged.sort_by_key(|(death, _)| death.consequence);
+    let root = judged.first().map(|(_, verdict)| verdict.clone());
+    let deaths = judged
+        .into_iter()
+        .enumerate()
+        .map(|(index, (death, verdict))| entry(death, verdict, &gathered.context, index, options))
+        .collect();
+    let verdict = root.unwrap_or_else(|| verdict::clean(&gathered.context));
+    let notes = notes.into_iter().chain(reading.notes).collect();
+    Report { deaths, verdict, notes, inputs: reading.inputs }
+}
+
+/// A judged death with its advice.
+fn entry(death: Death, verdict: Verdict, context: &Context, index: usize, options: &Options) -> Entry {
+    let shm_in_question = verdict.cause.class() == Class::ShmExhaustion || verdict.cause.slug() == "oom-shm-charged";
+    let sizing = shm_in_question.then(|| size(&death, context));
+    let record = death.containers().next().map(|(_, container)| container.clone());
+    let report = death.oom.as_ref().map(|(report, _)| report);
+    let limit = report.and_then(|r| r.limit).or_else(|| match record.as_ref().and_then(|c| c.memory) {
+        Some(Limit::Bytes(limit)) => Some(limit),
+        _ => None,
+    });
+    let case = Case {
+        engine: record.as_ref().map(|c| c.engine),
+        image: record.as_ref().and_then(|c| c.image.as_deref()),
+        memory_limit: limit,
+        usage: report.and_then(|r| r.usage),
+        shm: verdict::shm_of(&death, context).map_or(Shm::Unknown, |(_, shm)| shm),
+        sizing: sizing.as_ref(),
+        platforms: &options.platforms,
+        ..Case::new(verdict.cause, &death.who)
+    };
+    let remedy = remedy::advise(&case);
+    let memory = report.map(|report| MemoryPicture {
+        limit: report.limit,
+        anon: report.anon,
+        shmem: report.shmem,
+        cache: report.cache,
+        tasks: {
+            let mut tasks: Vec<_> = report
+                .tasks
+                .iter()
+                .map(|task| (task.process.clone(), task.rss, report.victims.iter().any(|victim| victim.pid == task.pid)))
+                .collect();
+            tasks.sort_by_key(|(_, rss, _)| std::cmp::Reverse(*rss));
+            tasks.truncate(TASKS);
+            tasks
+        },
+    });
+    Entry {
+        signal: death.signal.or_else(|| death.exit_code.and_then(Signal::from_status)),
+        exit_code: death.exit_code,
+        when: death.when(),
+        count: death.count.max(1),
+        follows: (death.consequence && index > 0).then_some(0),
+        memory,
+        remedy,
+        sizing,
+        who: death.who,
+        verdict,
+    }
+}
+
+/// Fills in the sizing formula with what the inputs tell.
+fn size(death: &Death, context: &Context) -> Sizing {
+    let given = |setting: Setting| -> Vec<Given> {
+        context.settings(setting).map(|(fact, value)| Given::new(value, fact.place.to_string())).collect()
+    };
+    let had = verdict::shm_of(death, context).and_then(|(_, shm)| match shm {
+        Shm::Sized(size) | Shm::Default(size) => Some(size),
+        Shm::Unknown | Shm::Host | Shm::Unsized | Shm::Elsewhere => None,
+    });
+    let refused = death.refused(Resource::Shm).and_then(|fact| match fact.what {
+        What::Refused { bytes: Some(Bytes(bytes)), .. } => Some(Given::new(bytes, fact.place.to_string())),
+        _ => None,
+    });
+    sizing::work_out(&Inputs {
+        workers: given(Setting::Workers),
+        prefetch: given(Setting::Prefetch),
+        batch_size: given(Setting::BatchSize),
+        pin_memory: given(Setting::PinMemory),
+        persistent_workers: given(Setting::PersistentWorkers),
+        epochs: given(Setting::Epochs),
+        ranks: given(Setting::RanksPerNode),
+        had: had.or_else(|| context.dev_shm().map(|(_, size, _)| size)),
+        refused,
+        ..Inputs::default()
+    })
+}

@@ -1,0 +1,195 @@
+//! Inputs: what the user named, as readers with names. Standard input, files, and every regular file below a folder.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use walkdir::WalkDir;
+
+use crate::note::Note;
+
+/// Something to read: a name and a way to get at the bytes. Nothing is opened before it is read, so that a folder of ten
+/// thousand files does not take ten thousand descriptors.
+pub struct Source<'a> {
+    /// The name as the user gave it, `-` for standard input.
+    pub name: Arc<str>,
+    from: From<'a>,
+}
+
+/// Where the bytes are.
+enum From<'a> {
+    Path(PathBuf),
+    /// A stream gives its bytes once.
+    Stream(Mutex<Option<Box<dyn Read + Send + 'a>>>),
+}
+
+impl<'a> Source<'a> {
+    /// A file, opened when it is read.
+    pub fn file(name: Arc<str>, path: PathBuf) -> Self {
+        Self { name, from: From::Path(path) }
+    }
+
+    /// A stream that is read once.
+    pub fn stream(name: Arc<str>, reader: impl Read + Send + 'a) -> Self {
+        Self { name, from: From::Stream(Mutex::new(Some(Box::new(reader)))) }
+    }
+
+    /// Opens the source for reading from its beginning; a stream can be opened only once.
+    pub fn open(&self) -> io::Result<Box<dyn Read + Send + '_>> {
+        match &self.from {
+            From::Path(path) => Ok(Box::new(File::open(path)?)),
+            From::Stream(stream) => {
+                let reader = stream.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+                Ok(reader.ok_or_else(|| io::Error::other("read before"))?)
+            }
+        }
+    }
+
+    /// The path of a file, for those who read it in another way than from front to back.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.from {
+            From::Path(path) => Some(path),
+            From::Stream(_) => None,
+        }
+    }
+}
+
+/// Turns what the user named into sources, in that order, and tells what cannot be read. One bad path never hides another.
+pub fn open<'a>(paths: &[PathBuf], stdin: impl Read + Send + 'a) -> (Vec<Source<'a>>, Vec<Note>) {
+    let mut sources = Vec::new();
+    let mut notes = Vec::new();
+    let mut stdin = Some(stdin);
+    for path in paths {
+        let name = shown(path);
+        if path.as_os_str() == "-" {
+            match stdin.take() {
+                Some(reader) => sources.push(Source::stream(name, reader)),
+                None => notes.push(Note::remark(&name, "standard input was named before")),
+            }
+            continue;
+        }
+        match path.metadata() {
+            Err(error) => notes.push(Note::unread(&name, reason(&error))),
+            Ok(found) if found.is_dir() => folder(path, &mut sources, &mut notes),
+            Ok(found) => match probe(path, &found) {
+                Ok(()) => sources.push(Source::file(name, path.clone())),
+                Err(error) => notes.push(Note::unread(&name, reason(&error))),
+            },
+        }
+    }
+    (sources, notes)
+}
+
+/// Whether a file can be opened, asked at once so that all bad paths are told together. Opening a pipe has effects on its
+/// writer, and a device may wait, so only regular files are tried.
+fn probe(path: &Path, found: &Metadata) -> io::Result<()> {
+    if found.is_file() { File::open(path).map(drop) } else { Ok(()) }
+}
+
+/// Every regular file below a folder, sorted by name. Pipes, sockets and devices are left alone there: reading them could
+/// wait for ever. Links are followed to files but not to folders, so that no loop is walked.
+fn folder(root: &Path, sources: &mut Vec<Source<'_>>, notes: &mut Vec<Note>) {
+    let before = (sources.len(), notes.len());
+    let walk = WalkDir::new(root).sort_by_file_name().into_iter();
+    for entry in walk.filter_entry(|entry| !(entry.file_type().is_dir() && entry.file_name() == ".git")) {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                let name = error.path().map_or_else(|| shown(root), shown);
+                let text = error.io_error().map_or_else(|| error.to_string(), reason);
+                notes.push(Note::unread(&name, text));
+                continue;
+            }
+        };
+        let path = entry.path();
+        let kind = entry.file_type();
+        let found = match entry.metadata() {
+            Ok(found) if kind.is_file() => found,
+            _ if kind.is_symlink() => match path.metadata() {
+                Ok(found) if found.is_file() => found,
+                _ => continue,
+            },
+            Err(error) if kind.is_file() => {
+                notes.push(Note::unread(&shown(path), error.io_error().map_or_else(|| error.to_string(), reason)));
+                continue;
+            }
+            _ => continue,
+        };
+        match probe(path, &found) {
+            Ok(()) => sources.push(Source::file(shown(path), path.to_owned())),
+            Err(error) => notes.push(Note::unread(&shown(path), reason(&error))),
+        }
+    }
+    if (sources.len(), notes.len()) == before {
+        notes.push(Note::unread(&shown(root), "a folder without files"));
+    }
+}
+
+/// A path as a name; what is not UTF-8 in it is replaced.
+fn shown(path: &Path) -> Arc<str> {
+    path.to_string_lossy().into()
+}
+
+/// The operating system's reason in the words of notes, as `no such file or directory`.
+pub fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    let mut chars = text.chars();
+    match chars.next() {
+        // An abbreviation such as `I/O error` stays.
+        Some(first) if chars.clone().next().is_some_and(char::is_lowercase) => first.to_lowercase().chain(chars).collect(),
+        _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Source, open, reason};
+    use std::io::Read;
+    use std::path::PathBuf;
+
+    fn text(source: &Source<'_>) -> String {
+        let mut text = String::new();
+        source.open().unwrap().read_to_string(&mut text).unwrap();
+        text
+    }
+
+    #[test]
+    fn folders_files_and_standard_input_become_sources() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for (name, content) in [("b.log", "b"), ("a/z.log", "z"), ("a/.hidden", "h"), (".git/config", "no"), ("c.log", "c")] {
+            let path = root.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(root, root.join("a/loop")).unwrap();
+            std::os::unix::fs::symlink(root.join("b.log"), root.join("link.log")).unwrap();
+            std::os::unix::fs::symlink(root.join("gone"), root.join("dangling")).unwrap();
+        }
+        let paths = [PathBuf::from("-"), root.to_owned(), root.join("c.log"), PathBuf::from("-"), root.join("missing")];
+        let (sources, notes) = open(&paths, "in".as_bytes());
+        let names: Vec<_> = sources.iter().map(|s| s.name.replace(&*root.to_string_lossy(), "")).collect();
+        assert_eq!(names, ["-", "/a/.hidden", "/a/z.log", "/b.log", "/c.log", "/link.log", "/c.log"]);
+        assert_eq!(sources.iter().map(text).collect::<String>(), "inhzbcbc");
+        let texts: Vec<_> = notes.iter().map(|n| n.text.as_str()).collect();
+        assert_eq!(texts, ["standard input was named before", "no such file or directory"]);
+        assert!(sources[0].open().is_err());
+    }
+
+    #[test]
+    fn an_empty_folder_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let (sources, notes) = open(&[folder.path().to_owned()], std::io::empty());
+        assert!(sources.is_empty());
+        assert_eq!(notes[0].text, "a folder without files");
+    }
+
+    #[test]
+    fn reasons_are_in_lower_case() {
+        assert_eq!(reason(&std::io::Error::from_raw_os_error(13)), "permission denied");
+    }
+}

@@ -1,0 +1,93 @@
+//! Takes envelopes off one text until none fits.
+
+use std::borrow::Cow;
+
+use super::{Envelope, ci, clean, container, json, kernel, logging, rank, syslog};
+
+/// Envelopes nest a few deep; more than this is hostile text.
+const DEPTH: usize = 12;
+
+/// What remains after one envelope.
+pub(super) enum Rest<'a> {
+    /// The end of the text; the system log's envelopes, whose continuation lines are indented by their width.
+    System(&'a str),
+    /// The end of the text.
+    Tail(&'a str),
+    /// A text that had to be decoded.
+    Made(String),
+}
+
+/// A text without its envelopes.
+pub(super) struct Opened<'a> {
+    /// The text; it holds line feeds where an envelope held a message of several lines.
+    pub(super) text: Cow<'a, str>,
+    /// What the envelopes told.
+    pub(super) envelope: Envelope,
+    /// The width of the system log's envelope right before the text, which its continuation lines are indented by.
+    pub(super) column: usize,
+}
+
+/// Takes off one envelope, if one stands at the beginning of the text.
+fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
+    // Most lines of a training log have none of these first characters or stop at the next one.
+    match text.bytes().next()? {
+        b'<' => syslog::priority(text, envelope),
+        b'{' => json::object(text, envelope),
+        b'(' => rank::parenthesis(text, envelope),
+        b'[' => kernel::bracket(text, envelope)
+            .or_else(|| rank::bracket(text, envelope))
+            .or_else(|| container::kubectl(text, envelope))
+            .or_else(|| logging::bracket(text, envelope)),
+        b'0'..=b'9' => kernel::record(text, envelope)
+            .or_else(|| container::cri(text, envelope))
+            .or_else(|| ci::stamped(text, envelope))
+            .or_else(|| kernel::iso(text, envelope))
+            .or_else(|| syslog::stamped(text, envelope))
+            .or_else(|| container::stamped(text, envelope))
+            .or_else(|| logging::stamped(text, envelope))
+            .or_else(|| container::compose(text, envelope))
+            .or_else(|| rank::label(text, envelope)),
+        b' ' => logging::rich(text).or_else(|| rank::label(text, envelope)),
+        b'a'..=b'z' | b'A'..=b'Z' => kernel::decoded(text, envelope)
+            .or_else(|| syslog::stamped(text, envelope))
+            .or_else(|| syslog::bare(text, envelope))
+            .or_else(|| logging::word(text, envelope))
+            .or_else(|| ci::section(text, envelope))
+            .or_else(|| container::compose(text, envelope))
+            .or_else(|| rank::host(text, envelope)),
+        _ => None,
+    }
+}
+
+/// Takes off all envelopes. A text that had to be decoded and holds several lines is left for the caller to divide.
+pub(super) fn open(mut base: Cow<'_, str>, mut envelope: Envelope) -> Opened<'_> {
+    let mut start = 0;
+    let mut column = 0;
+    for _ in 0..DEPTH {
+        let text = base.get(start..).unwrap_or("");
+        match step(text, &mut envelope) {
+            None => break,
+            Some(Rest::System(rest)) => {
+                column += text.len().saturating_sub(rest.len());
+                start = base.len().saturating_sub(rest.len());
+            }
+            Some(Rest::Tail(rest)) => {
+                column = 0;
+                start = base.len().saturating_sub(rest.len());
+            }
+            Some(Rest::Made(text)) => {
+                let text = clean::strip_owned(text);
+                (base, start, column) = (Cow::Owned(text), 0, 0);
+                if base.contains(['\n', '\r']) {
+                    break;
+                }
+            }
+        }
+    }
+    let text = match base {
+        Cow::Borrowed(text) => Cow::Borrowed(text.get(start..).unwrap_or("")),
+        Cow::Owned(text) if start == 0 => Cow::Owned(text),
+        Cow::Owned(text) => Cow::Owned(text.get(start..).unwrap_or("").to_owned()),
+    };
+    Opened { text, envelope, column }
+}

@@ -1,0 +1,118 @@
+//! Takes off what launchers put before the lines of a rank: torchrun, MPI, Horovod, Ray, SkyPilot, `srun -l`, pdsh.
+
+use super::Envelope;
+use super::open::Rest;
+
+/// Digits as a number, if there is nothing else.
+fn number(text: &str) -> Option<u32> {
+    (!text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())?
+}
+
+/// One blank after a prefix is the prefix's; those of a traceback stay.
+fn after(rest: &str) -> Rest<'_> {
+    Rest::Tail(rest.strip_prefix(' ').unwrap_or(rest))
+}
+
+/// `[rank0]: ` (PyTorch 2.2), `[default0]:` (torchrun, the local rank), `[1,7]<stderr>:` (Open MPI), `[1]<stderr>:`
+/// (Horovod) and `[1,mpirank:0,algo-1]<stderr>:` (SageMaker).
+pub(super) fn bracket<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
+    let (inside, rest) = super::kernel::bracketed(text)?;
+    if let Some(digits) = inside.strip_prefix("rank") {
+        let (rank, rest) = (number(digits)?, rest.strip_prefix(':')?);
+        envelope.rank = Some(rank);
+        return Some(after(rest));
+    }
+    if let Some(digits) = inside.strip_prefix("default") {
+        number(digits)?;
+        return rest.strip_prefix(':').map(after);
+    }
+    let rest = ["<stderr>:", "<stdout>:", "<stddiag>:"].iter().find_map(|stream| rest.strip_prefix(stream))?;
+    let rank = match inside.split_once(',') {
+        Some((job, rank)) => {
+            number(job)?;
+            let named = rank.strip_prefix("mpirank:").and_then(|rank| rank.split(',').next());
+            number(named.unwrap_or(rank))?
+        }
+        None => number(inside)?,
+    };
+    envelope.rank = Some(rank);
+    Some(Rest::Tail(rest))
+}
+
+/// `(RayTrainWorker pid=27497, ip=10.0.0.3) `, `(EngineCore pid=222) ` (vLLM), `(head, rank=0, pid=1) ` (SkyPilot). The pid is
+/// the speaker's.
+pub(super) fn parenthesis<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
+    let inside = text.strip_prefix('(')?;
+    let end = inside.bytes().take(160).position(|b| matches!(b, b'(' | b')'))?;
+    let (inside, rest) = inside.split_at_checked(end)?;
+    let rest = rest.strip_prefix(')')?;
+    let value = |key: &str| inside.split([' ', ',']).find_map(|word| word.strip_prefix(key)).and_then(number);
+    let pid = value("pid=")?;
+    let rest = if rest.is_empty() { rest } else { rest.strip_prefix(' ')? };
+    envelope.speaker = Some(pid);
+    envelope.rank = value("rank=").or(envelope.rank);
+    Some(Rest::Tail(rest))
+}
+
+/// `0: ` and ` 7: ` of `srun -l`. The number is not kept: other programs number their lines too.
+pub(super) fn label<'a>(text: &'a str, envelope: &Envelope) -> Option<Rest<'a>> {
+    if envelope.kernel.is_some() {
+        return None;
+    }
+    let digits = text.strip_prefix(' ').unwrap_or(text);
+    let end = digits.bytes().take(6).position(|b| !b.is_ascii_digit()).filter(|end| (1..=4).contains(end))?;
+    digits.get(end..)?.strip_prefix(": ").map(Rest::Tail)
+}
+
+/// `worker-0: ` and `ip-10-0-0-1: ` of pdsh, DeepSpeed and mpirun's relatives: a host whose name says that it is one.
+pub(super) fn host<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
+    const STEMS: [&str; 13] =
+        ["worker", "node", "gpu", "host", "master", "algo", "ip", "trainer", "slave", "compute", "head", "launcher", "rank"];
+    if envelope.kernel.is_some() {
+        return None;
+    }
+    let end = text.bytes().take(64).position(|b| b == b':')?;
+    let (name, rest) = text.split_at_checked(end)?;
+    let numbers = STEMS.iter().find_map(|stem| name.strip_prefix(stem))?;
+    let only = |b: u8| b.is_ascii_digit() || matches!(b, b'-' | b'_' | b'.');
+    if !numbers.bytes().all(only) || !numbers.ends_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let rest = rest.strip_prefix(": ")?;
+    envelope.host = Some(name.to_owned());
+    Some(Rest::Tail(rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::line::peel;
+
+    #[test]
+    fn prefixes_of_ranks_go_and_tracebacks_keep_their_blanks() {
+        for (text, expected, rank, speaker) in [
+            ("[rank0]: Traceback (most recent call last):", "Traceback (most recent call last):", Some(0), None),
+            ("[rank3]:   File \"x.py\", line 3, in f", "  File \"x.py\", line 3, in f", Some(3), None),
+            ("[default0]:ERROR: Unexpected bus error", "ERROR: Unexpected bus error", None, None),
+            ("[1,7]<stderr>:  File \"x.py\", line 3, in f", "  File \"x.py\", line 3, in f", Some(7), None),
+            ("[1]<stderr>:Killed", "Killed", Some(1), None),
+            ("[1,mpirank:0,algo-1]<stderr>:Killed", "Killed", Some(0), None),
+            ("(RayTrainWorker pid=27497) Killed", "Killed", None, Some(27497)),
+            ("(RayTrainWorker pid=27497, ip=10.0.0.3)   File \"x\"", "  File \"x\"", None, Some(27497)),
+            ("(EngineCore pid=222) Killed", "Killed", None, Some(222)),
+            ("(head, rank=0, pid=1) Killed", "Killed", Some(0), Some(1)),
+            ("0: Killed", "Killed", None, None),
+            ("worker-0: Killed", "Killed", None, None),
+            ("ip-10-0-0-1: Killed", "Killed", None, None),
+            ("(raylet) node_manager.cc:3040: x", "(raylet) node_manager.cc:3040: x", None, None),
+            ("python3: can't open file", "python3: can't open file", None, None),
+            ("slurmstepd: error: Detected 1 oom_kill event", "slurmstepd: error: Detected 1 oom_kill event", None, None),
+            ("  File \"x\", line 3, in f", "  File \"x\", line 3, in f", None, None),
+            ("12345: x", "12345: x", None, None),
+        ] {
+            let line = peel(text, 1);
+            assert_eq!(line.text, expected, "{text}");
+            assert_eq!((line.envelope.rank, line.envelope.speaker), (rank, speaker), "{text}");
+            assert_eq!(line.envelope.kernel, None);
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Takes off what syslog daemons and `journalctl` put before a message: RFC 3164, RFC 5424 and the short forms of journald.
+
+use super::Envelope;
+use super::open::Rest;
+use crate::time::{self, Stamp, Zone};
+
+/// The sender of a message, from `host program[pid]: `.
+struct Tag<'a> {
+    host: &'a str,
+    program: &'a str,
+    pid: Option<u32>,
+    text: &'a str,
+}
+
+/// Reads `host program[pid]: message`. A program's name may hold blanks only where a pid follows.
+fn tag(text: &str) -> Option<Tag<'_>> {
+    let (host, rest) = text.split_once(' ')?;
+    let named = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':');
+    if host.is_empty() || host.len() > 255 || host.ends_with(':') || !host.chars().all(named) || level(host) {
+        return None;
+    }
+    let window = rest.get(..rest.floor_char_boundary(96)).unwrap_or(rest);
+    let (end, after) = match window.find(": ") {
+        Some(end) => (end, end + 2),
+        None if rest.len() <= 96 && rest.ends_with(':') => (rest.len() - 1, rest.len()),
+        None => return None,
+    };
+    let name = rest.get(..end)?;
+    let text = rest.get(after..)?;
+    let (program, pid) = match name.strip_suffix(']').and_then(|name| name.rsplit_once('[')) {
+        Some((program, pid)) if !pid.is_empty() && pid.bytes().all(|b| b.is_ascii_digit()) => (program, pid.parse().ok()),
+        _ if name.contains([' ', '"', '=', '[', '{', ',']) => return None,
+        _ => (name, None),
+    };
+    (!program.is_empty()).then_some(Tag { host, program, pid, text })
+}
+
+/// Whether a word is a logging level: `2026-… ERROR loader: …` has no host.
+fn level(word: &str) -> bool {
+    matches!(
+        word.to_ascii_uppercase().as_str(),
+        "DEBUG" | "INFO" | "WARN" | "WARNING" | "ERROR" | "CRITICAL" | "FATAL" | "NOTICE" | "TRACE"
+    )
+}
+
+/// Takes a tag into the envelope. rsyslog writes line feeds within a message as `#012` and tabulators as `#011`.
+fn accept<'a>(tag: &Tag<'a>, envelope: &mut Envelope) -> Rest<'a> {
+    envelope.host = Some(tag.host.to_owned());
+    envelope.program = Some(tag.program.to_owned());
+    envelope.speaker = tag.pid.or(envelope.speaker);
+    envelope.by_kernel(tag.program == "kernel");
+    message(tag.text)
+}
+
+fn message(text: &str) -> Rest<'_> {
+    if text.contains("#012") { Rest::Made(text.replace("#012", "\n").replace("#011", "\t")) } else { Rest::System(text) }
+}
+
+/// `Dec  1 06:55:39 host program[pid]: ` and the same with the other stamps of rsyslog and journald.
+pub(super) fn stamped<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
+    let (stamp, rest, strict) = if text.starts_with(|c: char| c.is_ascii_digit()) {
+        match time::iso(text) {
+            // The nine digits of a container runtime, the seven of GitHub and a `Z` are seldom a syslog daemon's.
+            Some((found, rest)) if found.between == 'T' && !found.comma => {
+                let strict = found.zone != Zone::Offset || !matches!(found.digits, 0 | 3 | 6);
+                (found.stamp, rest, strict)
+            }
+            Some(_) => return None,
+            None => time::unix(text).map(|(stamp, rest)| (stamp, rest, false))?,
+        }
+    } else {
+        let (stamp, rest) = time::day_month(text).or_else(|| time::system(text))?;
+        (stamp, rest, false)
+    };
+    let tag = tag(rest.strip_prefix(' ')?)?;
+    if strict && tag.pid.is_none() && tag.program != "kernel" {
+        return None;
+    }
+    envelope.saw(stamp);
+    Some(accept(&tag, envelope))
+}
+
+/// `host program[pid]: ` after time since boot, as `journalctl -o short-monotonic` prints it.
+///
+/// The kernel's own messages may look the same where a thread's name has a blank (`Web Content[107577]: segfault at …`), so
+/// its wordings about a process stay, and a pid is asked for.
+pub(super) fn bare<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
+    if envelope.boot.is_none() || envelope.host.is_some() || envelope.kernel != Some(true) {
+        return None;
+    }
+    let tag = tag(text)?;
+    let own = ["segfault", "trap ", "unhandled ", "bad frame", "potentially"].iter().any(|word| tag.text.starts_with(word));
+    if tag.program != "kernel" && (tag.pid.is_none() || own) {
+        return None;
+    }
+    Some(accept(&tag, envelope))
+}
+
+/// `<3>` before a message: the priority of RFC 3164, of RFC 5424 and of `dmesg -r`.
+pub(super) fn priority<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
+    let (digits, rest) = text.strip_prefix('<')?.split_at_checked(text.bytes().take(5).position(|b| b == b'>')? - 1)?;
+    let rest = rest.strip_prefix('>')?;
+    let priority = digits.parse::<u32>().ok().filter(|n| *n < 192)?;
+    if let Some(rest) = rest.strip_prefix("1 ") {
+        return structured(rest, priority, envelope);
+    }
+    // The number alone is little: `<2>` is also a footnote. A kernel's stamp or a syslog one must follow to name the writer.
+    if rest.starts_with('[') || time::day_month(rest).is_some() {
+        envelope.by_kernel(priority < 8);
+    }
+    Some(Rest::System(rest))
+}
+
+/// `2026-12-01T06:55:39.198080+00:00 host program pid msgid data message` of RFC 5424, after the version.
+fn structured<'a>(text: &'a str, priority: u32, envelope: &mut Envelope) -> Option<Rest<'a>> {
+    let mut fields = text.splitn(6, ' ');
+    let stamp = fields.next()?;
+    let (host, program, pid, _) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
+    let rest = data(fields.next()?)?;
+    let when = Stamp::parse(stamp);
+    if when.is_none() && stamp != "-" {
+        return None;
+    }
+    if let Some(when) = when {
+        envelope.saw(when);
+    }
+    let known = |word: &str| (word != "-").then(|| word.to_owned());
+    envelope.host = known(host);
+    envelope.program = known(program);
+    envelope.speaker = pid.parse().ok().or(envelope.speaker);
+    envelope.by_kernel(program == "kernel" && priority < 8);
+    Some(message(rest.strip_prefix('\u{feff}').unwrap_or(rest)))
+}
+
+/// What follows the structured data: `-`, or elements in brackets with quoted values.
+fn data(text: &str) -> Option<&str> {
+    let mut rest = text;
+    if let Some(after) = rest.strip_prefix('-') {
+        return after.strip_prefix(' ').or(Some(after).filter(|rest| rest.is_empty()));
+    }
+    while rest.starts_with('[') {
+        let (mut quoted, mut escaped, mut end) = (false, false, None);
+        for (at, byte) in rest.bytes().enumerate() {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => quoted = !quoted,
+                b']' if !quoted => {
+                    end = Some(at + 1);
+                    break;
+                }
+                _ => {}
+            }
+        }
+        rest = rest.get(end?..)?;
+    }
+    rest.strip_prefix(' ').or(Some(rest).filter(|rest| rest.is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::line::peel;
+
+    const KILL: &str = "Memory cgroup out of memory: Killed process 331 (pt_data_worker) total-vm:154592kB, anon-rss:48kB";
+
+    #[test]
+    fn every_form_of_syslog_and_journalctl_gives_the_bare_message() {
+        for (prefix, boot, when) in [
+            ("Dec  1 06:55:46 node1 kernel: [   61.730269] ", true, true),
+            ("2026-12-01T06:55:46.373897+00:00 node1 kernel: [   61.730269] ", true, true),
+            ("<3>1 2026-12-01T06:55:46.373897+00:00 node1 kernel - - - [   61.730269] ", true, true),
+            ("<3>1 2026-12-01T06:55:46.373897+00:00 node1 kernel - - [a@1 b=\"c] \\\"d\"] [   61.730269] ", true, true),
+            ("<3>Dec  1 06:55:39 node1 kernel: [   54.717291] ", true, true),
+            ("Dec 01 06:55:46 node1 kernel: ", false, true),
+            ("Dec 01 06:55:46.385687 node1 kernel: ", false, true),
+            ("2026-12-01T06:55:46+0000 node1 kernel: ", false, true),
+            ("2026-12-01T06:55:46.385687+0000 node1 kernel: ", false, true),
+            ("2026-12-01T06:55:46Z node1 kernel: ", false, true),
+            ("Tue 2026-12-01 06:55:46 UTC node1 kernel: ", false, true),
+            ("[   61.730269] node1 kernel: ", true, false),
+            ("[   61.730269 <    0.000114 >] node1 kernel: ", true, false),
+            ("1796108146.385687 node1 kernel: ", false, true),
+        ] {
+            let line = format!("{prefix}{KILL}");
+            let line = peel(&line, 1);
+            assert_eq!(line.text, KILL, "{prefix}");
+            assert_eq!(line.envelope.kernel, Some(true), "{prefix}");
+            assert_eq!(line.envelope.host.as_deref(), Some("node1"), "{prefix}");
+            assert_eq!((line.envelope.boot.is_some(), line.envelope.when.is_some()), (boot, when), "{prefix}");
+        }
+    }
+
+    #[test]
+    fn other_programs_are_named_and_are_not_the_kernel() {
+        let line = peel("Feb 16 13:57:29 host-m1 earlyoom[1233]: mem avail: 12841 of 31808 MiB", 1);
+        assert_eq!(line.text, "mem avail: 12841 of 31808 MiB");
+        assert_eq!(line.envelope.program.as_deref(), Some("earlyoom"));
+        assert_eq!((line.envelope.speaker, line.envelope.kernel), (Some(1233), Some(false)));
+        let line = peel("May 12 17:20:02 localhost systemd: Started Session 911 of user root.", 1);
+        assert_eq!((line.text.as_ref(), line.envelope.kernel), ("Started Session 911 of user root.", Some(false)));
+        let line =
+            peel("[   61.730269] node1 systemd[1]: train.service: A process of this unit has been killed by the OOM killer.", 1);
+        assert_eq!(line.envelope.kernel, Some(false));
+        assert!(line.text.starts_with("train.service: "));
+        // A daemon that quotes the kernel is not the kernel.
+        let line = peel("Dec 01 06:55:46 node1 logger[9]: [   61.730269] Out of memory: Killed process 1 (x)", 1);
+        assert_eq!(line.envelope.kernel, Some(false));
+    }
+
+    #[test]
+    fn messages_without_a_sender_keep_their_words() {
+        for text in ["Dec 01 06:55:46", "May the force: be with you", "<b>bold</b>", "<999>x"] {
+            assert_eq!(peel(text, 1).envelope.program, None, "{text}");
+        }
+        let line = peel("2026-12-01T06:55:45.123456789Z Bus error: 10", 1);
+        assert_eq!(line.text, "Bus error: 10");
+        assert_eq!(peel("Dec 01 06:55:46 node1 kernel: a#012b#011c", 1).text, "a\nb\tc");
+    }
+}

@@ -1,0 +1,160 @@
+//! Reports of deadly signals by the process that got them, and faults of GPUs that a program reports.
+
+use super::{Caps, Pattern};
+use crate::fact::{Claim, How, What, Who, Witness};
+
+/// The wordings.
+pub(super) const TABLE: &[Pattern] = &[
+    // faulthandler, all versions (a rank or another pool, never a DataLoader worker: PyTorch replaces its handlers). Two
+    // processes may write into each other's line.
+    Pattern {
+        id: "crash/faulthandler",
+        witness: Witness::Program,
+        stems: &["Fatal Python error: "],
+        regex: concat!(
+            r#"^(?:[^"'`#]*[^\w"'`#])?(?:Fatal Python error: )+"#,
+            r"(?<signal>Bus error|Segmentation fault|Aborted|Floating[ -]point exception|Illegal instruction)(?:[A-Z].*)?\s*$"
+        ),
+        read: |caps| {
+            let words = caps.get("signal").unwrap_or_default().replace('-', " ");
+            let count = caps.line.text.matches("Fatal Python error: ").count();
+            let signal = crate::units::Signal::from_description(&words);
+            signal.map_or_else(Vec::new, |signal| vec![Claim::bare(What::Caught { signal, hint: false }); count])
+        },
+        samples: &[
+            "Fatal Python error: Bus error",
+            "test_die.py .Fatal Python error: Segmentation fault",
+            "Fatal Python error: Fatal Python error: Bus errorBus error",
+        ],
+        near_misses: &[
+            "Fatal Python error: init_import_site: Failed to import the site module",
+            "\"Fatal Python error: Bus error\"",
+            "what does Fatal Python error: Bus error mean?",
+        ],
+    },
+    // glog (`@0x… received by PID`), and absl and Ray (`received at time=`).
+    Pattern {
+        id: "crash/glog",
+        witness: Witness::Program,
+        stems: &["*** SIG"],
+        regex: concat!(
+            r"^(?:\[[^\]\[]*\] (?:logging\.cc:\d+: )?)?\*\*\* (?<signal>SIG[A-Z]+) ",
+            r"(?:\(@?0x[0-9a-f]+\) received by PID (?<pid>\d+) \(TID 0x[0-9a-f]+\)(?: from PID \d+)?; stack trace: \*\*\*|received at time=\d+.*\*\*\*)\s*$"
+        ),
+        read: caught,
+        samples: &[
+            "*** SIGBUS (@0x7f1c9a2f1000) received by PID 34 (TID 0x7f81381f0740) from PID 18446744071998189568; stack trace: ***",
+            "*** SIGSEGV received at time=1700000000 on cpu 3 ***",
+            "[2023-05-01 10:00:00,123 E 12 12] logging.cc:361: *** SIGABRT received at time=1700000000 on cpu 3 ***",
+        ],
+        near_misses: &[
+            "  [SignalInfo: *** SIGBUS (@0x7f) received by PID 34 (TID 0x7f) from PID 12 ***]",
+            "*** SIGBUS means a bad address ***",
+        ],
+    },
+    // UCX (ucs/debug/debug.c).
+    Pattern {
+        id: "crash/ucx",
+        witness: Witness::Program,
+        stems: &["Caught signal "],
+        regex: r"^\[(?<host>[^:\]\s]+):(?<pid>\d+)\s*:\d+(?::\d+)?\] Caught signal (?<signal>\d+) \([^)]*\)",
+        read: caught,
+        samples: &[
+            "[node01:3303 :0:3457] Caught signal 7 (Bus error: nonexistent physical address)",
+            "[node01:3303 :0:3457] Caught signal 11 (Segmentation fault: address not mapped to object at address (nil))",
+        ],
+        near_misses: &["Caught signal 7 in the handler", "[node01:3303] Caught signal handler"],
+    },
+    // Open MPI (opal/util/stacktrace.c) and libpsm2.
+    Pattern {
+        id: "crash/mpi",
+        witness: Witness::Program,
+        stems: &["] Signal: ", " terminated with signal "],
+        regex: concat!(
+            r"^(?:\[(?<host>[^:\]\s]+):(?<pid>\d+)\] Signal: [A-Z][A-Za-z ]+ \((?<signal>\d+)\)\s*$",
+            r"|(?<process>[\w.+-]+):(?<psmpid>\d+) terminated with signal (?<psmsignal>\d+) at PC=[0-9a-f]+ SP=[0-9a-f]+\.)"
+        ),
+        read: |caps| {
+            let pid = caps.num("pid").or_else(|| caps.num("psmpid"));
+            let signal = caps.signal("signal").or_else(|| caps.signal("psmsignal"));
+            let who = Who {
+                host: caps.text("host"),
+                process: caps.text("process"),
+                own_pid: pid.map(crate::units::OwnPid),
+                ..Who::default()
+            };
+            signal.map(|signal| Claim::new(What::Caught { signal, hint: false }, who)).into_iter().collect()
+        },
+        samples: &[
+            "[node01:12345] Signal: Bus error (7)",
+            "memory_server:34 terminated with signal 7 at PC=7f81381f0523 SP=7fff111fdfa8.  Backtrace:",
+        ],
+        near_misses: &["[node01:12345] Signal code: Non-existant physical address (2)", "Command terminated by signal 9"],
+    },
+    // Go's runtime. Its `unexpected fault address` above says the same once more.
+    Pattern {
+        id: "crash/go",
+        witness: Witness::Program,
+        stems: &["[signal SIG"],
+        regex: r"^\[signal (?<signal>SIG[A-Z]+): [a-z ]+ code=0x[0-9a-f]+ addr=0x[0-9a-f]+ pc=0x[0-9a-f]+\]\s*$",
+        read: caught,
+        samples: &["[signal SIGBUS: bus error code=0x2 addr=0x7f1c9a2f1000 pc=0x48b0c2]"],
+        near_misses: &["[signal SIGTERM]"],
+    },
+    // Rust's ExitStatus, as cargo and others print it of their children.
+    Pattern {
+        id: "crash/rust",
+        witness: Witness::Supervisor,
+        stems: &["(signal: ", "signal: "],
+        regex: r"^.*(?:process didn't exit successfully: .*\(signal: (?<signal>\d+)(?:, SIG[A-Z]+: [a-z ]+)?\)|\b(?:exited with|exit status:?|terminated by|failed with:?) signal: (?<status>\d+) \(SIG[A-Z]+\)(?: \(core dumped\))?)\s*$",
+        read: |caps| {
+            let signal = caps.signal("signal").or_else(|| caps.signal("status"));
+            let what = signal.map(|signal| What::Ended { how: How::Signal(signal), hint: false });
+            what.map(Claim::bare).into_iter().collect()
+        },
+        samples: &[
+            "  process didn't exit successfully: `/tmp/x/target/debug/deps/a-1` (signal: 7, SIGBUS: access to undefined memory)",
+            "error: worker exited with signal: 9 (SIGKILL)",
+        ],
+        near_misses: &["  process didn't exit successfully: `x` (exit status: 101)", "got signal: 9 (SIGKILL)"],
+    },
+    // HotSpot's error report.
+    Pattern {
+        id: "crash/java",
+        witness: Witness::Program,
+        stems: &["#  SIG"],
+        regex: r"^#  (?<signal>SIG[A-Z]+) \(0x[0-9a-f]+\) at pc=0x[0-9a-f]+, pid=(?<pid>\d+), tid=\w+\s*$",
+        read: caught,
+        samples: &["#  SIGBUS (0x7) at pc=0x00007f2a3c0a1b80, pid=1, tid=23"],
+        near_misses: &["#  SIGBUS is not caught here"],
+    },
+    // CUDA's and HIP's words for faults of a kernel or of the device, as PyTorch passes them on.
+    Pattern {
+        id: "crash/gpu",
+        witness: Witness::Program,
+        stems: &["CUDA error", "HIP error: ", "cuda runtime error ("],
+        regex: concat!(
+            raised!(),
+            r"(?:\s*what\(\): +)?(?:Failed: |\[[^\]]*\]:? )*(?:(?:CUDA|HIP) error: |cuda runtime error \(\d+\) : |CUDA error \S+ ')",
+            r"(?:an illegal memory access was encountered|device-side assert triggered|unspecified launch failure|uncorrectable (?:NVLink|ECC) error(?: encountered)?",
+            r"|misaligned address|an illegal instruction was encountered|hardware stack error|the launch timed out and was terminated|unknown error)"
+        ),
+        read: |_| vec![Claim::bare(What::Gpu { xid: None })],
+        samples: &[
+            "RuntimeError: CUDA error: an illegal memory access was encountered",
+            "torch.AcceleratorError: CUDA error: device-side assert triggered",
+            "  what():  CUDA error: unspecified launch failure",
+            "RuntimeError: CUDA error: uncorrectable ECC error encountered",
+            "  what():  Failed: CUDA error /workspace/DeepEP/csrc/deep_ep.cpp:89 'an illegal memory access was encountered'",
+        ],
+        near_misses: &[
+            "RuntimeError: CUDA error: out of memory",
+            "if you see CUDA error: device-side assert triggered, run with",
+        ],
+    },
+];
+
+fn caught(caps: &Caps<'_>) -> Vec<Claim> {
+    let who = Who { host: caps.text("host"), own_pid: caps.num("pid").map(crate::units::OwnPid), ..Who::default() };
+    caps.signal("signal").map(|signal| Claim::new(What::Caught { signal, hint: false }, who)).into_iter().collect()
+}

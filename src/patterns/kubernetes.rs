@@ -1,0 +1,214 @@
+//! Kubernetes in text: kubelet and containerd logs, events, `kubectl get` and `kubectl exec`.
+//!
+//! `kubectl describe` and the JSON forms are records; here stand the sentences that mean something on their own.
+
+use super::{Caps, Pattern};
+use crate::fact::{Claim, Container, Engine, EvictedFor, How, Reason, Role, Scope, Status, What, Who, Why, Witness};
+
+fn pod(c: &Caps<'_>) -> Who {
+    Who { pod: c.text("pod"), namespace: c.text("namespace"), ..Who::default() }
+}
+
+/// Whether a volume's name says that it is mounted at /dev/shm, as the usual names do.
+fn is_shm(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.contains("shm") || name.contains("shared-mem") || name.contains("shared_mem")
+}
+
+fn evicted(c: &Caps<'_>) -> Vec<Claim> {
+    let why = match (c.get("resource"), c.get("condition"), c.get("volume")) {
+        (Some("memory"), ..) | (_, Some("MemoryPressure"), _) => EvictedFor::Memory,
+        (_, _, Some(volume)) => EvictedFor::Volume(is_shm(volume)),
+        _ => EvictedFor::Disk,
+    };
+    vec![Claim::new(What::Evicted(why), pod(c))]
+}
+
+fn stopped(c: &Caps<'_>) -> Vec<Claim> {
+    let why = if c.get("probe").is_some() {
+        Why::Probe
+    } else if c.get("preempted").is_some() {
+        Why::Preemption
+    } else if c.get("shutdown").is_some() {
+        Why::Shutdown
+    } else {
+        Why::Request
+    };
+    vec![Claim::new(What::Stopped { by: "kubelet", why, signal: None }, Who { container_name: c.text("container"), ..pod(c) })]
+}
+
+/// A row of `kubectl get pods`; the status column holds the container's reason or the pod's.
+fn row(c: &Caps<'_>) -> Vec<Claim> {
+    let Some(word) = c.get("status") else { return Vec::new() };
+    if word == "Evicted" {
+        return vec![Claim::new(What::Evicted(EvictedFor::Unknown), pod(c))];
+    }
+    let init = word.starts_with("Init:");
+    let word = word.trim_start_matches("Init:");
+    let mut container =
+        Container { init, restarts: c.num("restarts"), status: Status::Exited, ..Container::new(Engine::Kubernetes) };
+    match word {
+        "OOMKilled" => {
+            container.reason = Some(Reason::OomKilled);
+            container.oom_killed = Some(true);
+        }
+        "Error" => container.reason = Some(Reason::Error),
+        "ContainerStatusUnknown" => container.reason = Some(Reason::StatusUnknown),
+        "ContainerCannotRun" | "StartError" | "RunContainerError" | "ImagePullBackOff" | "ErrImagePull" => {
+            container.reason = Some(Reason::NotStarted);
+        }
+        _ => match (word.strip_prefix("ExitCode:"), word.strip_prefix("Signal:")) {
+            (Some(code), _) => container.exit_code = code.parse().ok(),
+            (_, Some(signal)) => container.exit_code = signal.parse().ok().map(|n: i64| n.saturating_add(128)),
+            _ => return Vec::new(),
+        },
+    }
+    vec![Claim::new(What::Container(Box::new(container)), pod(c))]
+}
+
+pub(super) const TABLE: &[Pattern] = &[
+    // pkg/kubelet/oom/oom_watcher_linux.go: an event of the node, for victims whose cgroup is `/` to the kubelet.
+    Pattern {
+        id: "kubelet/system-oom",
+        witness: Witness::Runtime,
+        stems: &["System OOM encountered, victim process: "],
+        regex: r"(?:^|\s|: )System OOM encountered, victim process: (?<process>.+), pid: (?<pid>\d+)\s*$",
+        read: |c| {
+            let who = Who::host(c.num("pid"), c.text("process"));
+            vec![Claim::new(What::OomReported { by: "kubelet", scope: Scope::Host }, who)]
+        },
+        samples: &[
+            "System OOM encountered, victim process: mem-hog, pid: 26717",
+            "  Warning  SystemOOM                9m2s   kubelet, node-1  System OOM encountered, victim process: mem-hog, pid: 26717",
+        ],
+        near_misses: &["eventMsg = fmt.Sprintf(\"System OOM encountered, victim process: %s, pid: %d\", name, pid)"],
+    },
+    // containerd's CRI plug-in: `container_id:\"…\"` from 1.7, `&TaskOOM{ContainerID:…}` before; the container only, no pid.
+    Pattern {
+        id: "containerd/task-oom",
+        witness: Witness::Runtime,
+        stems: &["TaskOOM event "],
+        regex: r#"TaskOOM event (?:&TaskOOM\{ContainerID:|container_id:\\?")(?<container>[0-9a-f]{12,64})"#,
+        read: |c| {
+            let who = Who { container: c.text("container"), ..Who::default() };
+            vec![Claim::new(What::OomReported { by: "containerd", scope: Scope::Cgroup }, who)]
+        },
+        samples: &[
+            r#"time="2024-05-03T10:00:00.123456789Z" level=info msg="TaskOOM event container_id:\"6dceaf01b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d\"""#,
+            r#"time="2020-05-03T10:00:00.123456789Z" level=info msg="TaskOOM event &TaskOOM{ContainerID:6dceaf01b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d,XXX_unrecognized:[],}""#,
+        ],
+        near_misses: &["TaskOOM event for an unknown container"],
+    },
+    // runc, libcontainer/process_linux.go: the limit is below what the start itself needs; 128 in Kubernetes, OOMKilled false.
+    Pattern {
+        id: "runc/init-oom",
+        witness: Witness::Runtime,
+        stems: &["container init was OOM-killed (memory limit too low?)"],
+        regex: r#"(?:^|[\s:])container init was OOM-killed \(memory limit too low\?\)[^")]*"#,
+        read: |_| vec![Claim::new(What::OomReported { by: "runc", scope: Scope::Cgroup }, Who::role(Role::Main))],
+        samples: &[
+            "docker: Error response from daemon: failed to create task for container: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: container init was OOM-killed (memory limit too low?): unknown.",
+        ],
+        near_misses: &["return errors.New(\"container init was OOM-killed (memory limit too low?)\")"],
+    },
+    // pkg/kubelet/eviction: the pod's message, in events and in `kubectl describe`.
+    Pattern {
+        id: "kubelet/evicted",
+        witness: Witness::Runtime,
+        stems: &[
+            "The node was low on resource: ",
+            "The node had condition: [",
+            "Usage of EmptyDir volume \"",
+            "ephemeral local storage usage exceeds",
+            "exceeds the total limit of containers",
+        ],
+        regex: r#"(?:^|\s)(?:pod/(?<pod>[\w.-]+)\s+)?(?:The node was low on resource: (?<resource>[\w-]+)\.|The node had condition: \[(?<condition>\w+)[^\]]*\]\.|Usage of EmptyDir volume "(?<volume>[^"]+)" exceeds the limit "[^"]+"\.|(?:Pod|Container \S+) ephemeral local storage usage exceeds the total limit of containers \S+|Container \S+ exceeded its local ephemeral storage limit "[^"]+"\.)"#,
+        read: evicted,
+        samples: &[
+            "4m11s       Warning   Evicted               pod/egg-6c9bb6df5b-k7q2m        The node was low on resource: memory. Container egg was using 5053216Ki, which exceeds its request of 0. ",
+            "Message:      The node was low on resource: ephemeral-storage. Threshold quantity: 10Gi, available: 9Gi.",
+            "4m7s        Warning   Evicted               pod/egg-6c9bb6df5b-xt4zn        The node had condition: [MemoryPressure]. ",
+            "Usage of EmptyDir volume \"dshm\" exceeds the limit \"8Gi\". ",
+        ],
+        near_misses: &[
+            "nodeLowMessageFmt = \"The node was low on resource: %v. \"",
+            "Usage of EmptyDir volume %q exceeds the limit %q.",
+        ],
+    },
+    // pkg/kubelet/kuberuntime: why the kubelet ends a container. `Stopping container` is also printed after an eviction.
+    Pattern {
+        id: "kubelet/stopping",
+        witness: Witness::Runtime,
+        stems: &[
+            "Stopping container ",
+            " probe, will be restarted",
+            "Preempted in order to admit critical pod",
+            "Pod was terminated in response to imminent node shutdown",
+            "Preempted by ",
+        ],
+        regex: r"(?:^|\s)(?:pod/(?<pod>[\w.-]+)\s+)?(?:Stopping container (?<container>[\w.-]+)|Container \S+ (?<probe>failed (?:liveness|startup) probe, will be restarted)|(?<preempted>Preempted in order to admit critical pod|Preempted by (?:a )?pod \S+ on node \S+|Preempted by \S+/\S+ on node \S+)|(?<shutdown>Pod was terminated in response to imminent node shutdown)\.?)\s*$",
+        read: stopped,
+        samples: &[
+            "4m11s       Normal    Killing               pod/egg-6c9bb6df5b-k7q2m        Stopping container egg",
+            "Container trainer failed liveness probe, will be restarted",
+            "Preempted in order to admit critical pod",
+            "Pod was terminated in response to imminent node shutdown.",
+        ],
+        near_misses: &["Stopping container %s", "docker: Stopping container trainer failed"],
+    },
+    // kubectl exec, and GitLab's Kubernetes executor: the command's end, which need not be the container's.
+    Pattern {
+        id: "kubectl/exec",
+        witness: Witness::Arithmetic,
+        stems: &["command terminated with exit code "],
+        regex: r"^command terminated with exit code (?<code>[1-9]\d*)\s*$",
+        read: |c| {
+            let Some(code) = c.num("code") else { return Vec::new() };
+            vec![Claim::new(What::Ended { how: How::Code(code), hint: false }, Who::role(Role::Unknown))]
+        },
+        samples: &["command terminated with exit code 137"],
+        near_misses: &["ERROR: Job failed: command terminated with exit code 137", "command terminated with exit code 0"],
+    },
+    // k8s.io/kubernetes/pkg/printers: STATUS is the last container's reason; `-A` puts the namespace first.
+    Pattern {
+        id: "kubectl/pods",
+        witness: Witness::Runtime,
+        stems: &[
+            "OOMKilled ",
+            "Error ",
+            "Evicted ",
+            "ContainerStatusUnknown ",
+            "ExitCode:",
+            "Signal:",
+            "ContainerCannotRun ",
+            "StartError ",
+            "RunContainerError ",
+            "ImagePullBackOff ",
+            "ErrImagePull ",
+        ],
+        regex: r"^(?:(?<namespace>[a-z0-9][a-z0-9-]*)\s+)?(?<pod>[a-z0-9][a-z0-9.-]*)\s+\d+/\d+\s+(?<status>(?:Init:)?(?:OOMKilled|Error|Evicted|ContainerStatusUnknown|ContainerCannotRun|StartError|RunContainerError|ImagePullBackOff|ErrImagePull|ExitCode:\d+|Signal:\d+))\s+(?<restarts>\d+)(?: \([^)]*\))?\s+\d+\w*",
+        read: row,
+        samples: &[
+            "train-7c9d4-worker-0          0/1     OOMKilled   3 (2m ago)   17m",
+            "ml          train-7c9d4-worker-0          0/1     Init:Error   0   17m    10.2.3.4   node-1   <none>   <none>",
+            "egg-6c9bb6df5b-k7q2m   0/1   Evicted   0   4m11s",
+        ],
+        near_misses: &[
+            "NAME                          READY   STATUS      RESTARTS     AGE",
+            "train-7c9d4-worker-0          1/1     Running     0            17m",
+        ],
+    },
+    // pkg/kubelet: the pod could not even be started.
+    Pattern {
+        id: "kubelet/not-started",
+        witness: Witness::Runtime,
+        stems: &["Failed to pull image \"", "Back-off pulling image \""],
+        regex: r#"(?:^|\s)(?:pod/(?<pod>[\w.-]+)\s+)?(?:Failed to pull image "[^"]+"(?:: .*)?|Back-off pulling image "[^"]+"(?:: .*)?)$"#,
+        read: |c| vec![Claim::new(What::Infrastructure, pod(c))],
+        samples: &[
+            "Failed to pull image \"federatedai/egg:1.2.0-release\": rpc error: code = NotFound",
+            "Back-off pulling image \"federatedai/egg:1.2.0-release\"",
+        ],
+        near_misses: &["Successfully pulled image \"federatedai/egg:1.2.0-release\""],
+    },
+];

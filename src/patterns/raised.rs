@@ -1,0 +1,13 @@
+//! How the last line of a Python exception begins, for the wordings that follow the type.
+
+/// The beginning of an exception's last line: nothing, pytest's `E`, SageMaker's `ErrorMessage "`, or a logger's prefix with its level; then the type.
+///
+/// Anything else before the message (prose, comments, quotes, a shell's `+`) means that somebody tells of the error.
+macro_rules! raised {
+    () => {
+        concat!(
+            r#"^(?:E {2,}| ?|ErrorMessage ")(?:[^'"`\#│<>+$]{0,160}\b(?:ERROR|CRITICAL|FATAL)\b[^'"`#│<>]{0,80}[:\]-] )?"#,
+            r"(?:[\w.]*(?:Error|Exception): )?"
+        )
+    };
+}

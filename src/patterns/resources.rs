@@ -1,0 +1,156 @@
+//! Room as a log shows it: `df`, `free`, `mount`, banners, and the options of an echoed `docker run`.
+
+use super::{Caps, Pattern};
+use crate::fact::{Claim, Shm, What, Witness};
+use crate::units::Bytes;
+
+/// A number of a table whose unit may stand in its heading only.
+fn cell(text: &str, bare: fn(u64) -> Bytes) -> Option<Bytes> {
+    // Some languages write the decimal point as a comma.
+    let text = text.replace(',', ".");
+    match text.parse::<u64>() {
+        Ok(number) => Some(bare(number)),
+        Err(_) => text.parse().ok(),
+    }
+}
+
+fn filesystem(c: &Caps<'_>) -> Vec<Claim> {
+    let (Some(size), Some(used), Some(mount)) = (c.get("size"), c.get("used"), c.text("mount")) else { return Vec::new() };
+    // Bare numbers are KiB blocks, unless that would make a file system smaller than a MiB: then they are MiB (`df -m`).
+    let bare: fn(u64) -> Bytes = match size.parse::<u64>() {
+        Ok(number) if number < 1024 => Bytes::mib,
+        _ => Bytes::kib,
+    };
+    match (cell(size, bare), cell(used, bare)) {
+        // `podman run --shm-size=0` mounts without a limit, which df shows as 0.
+        (Some(Bytes(0)), _) => Vec::new(),
+        (Some(size), Some(used)) => vec![Claim::bare(What::Filesystem { mount, size, used })],
+        _ => Vec::new(),
+    }
+}
+
+fn memory(c: &Caps<'_>) -> Vec<Claim> {
+    let total = c.get("total").unwrap_or_default();
+    // Bare numbers are KiB, MiB (`-m`) or GiB (`-g`): the unit that makes a machine of at least a GiB.
+    let bare: fn(u64) -> Bytes = match total.parse::<u64>() {
+        Ok(number) if number < 1 << 10 => |n| Bytes::mib(n.saturating_mul(1 << 10)),
+        Ok(number) if number < 1 << 20 => Bytes::mib,
+        _ => Bytes::kib,
+    };
+    let available = c.get("available").and_then(|text| cell(text, bare));
+    cell(total, bare).map(|total| Claim::bare(What::Memory { total, available })).into_iter().collect()
+}
+
+/// The options of a command line that set shared memory and memory.
+fn options(c: &Caps<'_>) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    let mut words = c.line.text.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        let (key, value) = match word.split_once('=') {
+            Some((key, value)) => (key, Some(value)),
+            None => (word, words.peek().copied()),
+        };
+        let value = value.map(|value| value.trim_matches(['"', '\'']));
+        let size = || value.and_then(|value| value.parse::<Bytes>().ok());
+        match key {
+            "--shm-size" => claims.extend(size().map(|size| What::ShmOption(Shm::Sized(size)))),
+            "--ipc" if value == Some("host") => claims.push(What::ShmOption(Shm::Host)),
+            "--memory" | "-m" => claims.extend(size().map(What::MemoryOption)),
+            _ => {}
+        }
+    }
+    claims.into_iter().map(Claim::bare).collect()
+}
+
+pub(super) const TABLE: &[Pattern] = &[
+    // coreutils, busybox and BSD; the file system's type is a column of `df -T`.
+    Pattern {
+        id: "resources/df",
+        witness: Witness::Program,
+        stems: &["% /"],
+        regex: r"^\S+(?:\s+[a-z][\w.]*)?\s+(?<size>\d+(?:[.,]\d+)?[KMGTP]?i?B?)\s+(?<used>\d+(?:[.,]\d+)?[KMGTP]?i?B?)\s+\d+(?:[.,]\d+)?[KMGTP]?i?B?\s+\d+%\s+(?<mount>/\S*)\s*$",
+        read: filesystem,
+        samples: &[
+            "shm              64M   64M     0 100% /dev/shm",
+            "shm                65536 65536         0 100% /dev/shm",
+            "shm                  tmpfs          64.0M         0     64.0M   0% /dev/shm",
+            "/dev/rbd3        49G   49G     0 100% /prometheus",
+        ],
+        near_misses: &["Filesystem      Size  Used Avail Use% Mounted on", "epoch 3 64M 32M 0 100% /dev/shm is full"],
+    },
+    // procps; the sixth number is `available` from 3.3.10.
+    Pattern {
+        id: "resources/free",
+        witness: Witness::Program,
+        stems: &["Mem: "],
+        regex: r"^Mem:\s+(?<total>\d+(?:[.,]\d+)?[KMGTP]?i?B?)\s+\S+\s+\S+\s+\S+\s+\S+\s+(?<available>\d+(?:[.,]\d+)?[KMGTP]?i?B?)\s*$",
+        read: memory,
+        samples: &[
+            "Mem:            15Gi       3.2Gi       1.1Gi       312Mi        11Gi        11Gi",
+            "Mem:       65806520    12011232    40210120      311020    13585168    52882212",
+        ],
+        near_misses: &["Mem: 7.2G, batch 16", "Mem:  total used free"],
+    },
+    // `mount` and /proc/mounts.
+    Pattern {
+        id: "resources/mount",
+        witness: Witness::Program,
+        stems: &[" /dev/shm "],
+        regex: r"^\S+ (?:on )?/dev/shm (?:type )?tmpfs \(?[\w=,%/:]*\bsize=(?<size>\d+[kmgKMG]?)\b[^ )]*\)?(?: 0 0)?\s*$",
+        read: |c| c.bytes("size").map(|size| Claim::bare(What::ShmOption(Shm::Sized(size)))).into_iter().collect(),
+        samples: &[
+            "shm on /dev/shm type tmpfs (rw,nosuid,nodev,noexec,relatime,size=65536k)",
+            "shm /dev/shm tmpfs rw,nosuid,nodev,noexec,relatime,size=65536k,inode64 0 0",
+        ],
+        near_misses: &["tmpfs on /dev/shm type tmpfs (rw,nosuid,nodev)", "shm on /dev/shm type tmpfs (rw,size=<n>)"],
+    },
+    // An echoed command: the trace of `set -x`, a prompt, or nothing before it. NVIDIA's banner shows an indented example.
+    Pattern {
+        id: "resources/run",
+        witness: Witness::Program,
+        stems: &["docker run ", "podman run ", "nerdctl run ", "docker create ", "docker container run "],
+        regex: r"^(?:\++ |[\w@:~/.-]*\$ )?(?:sudo (?:-\w+ )*)?(?:nvidia-docker|docker|podman|nerdctl) (?:container )?(?:run|create) (?:.*\s)?(?:--shm-size[= ]|--ipc[= ]host|--memory[= ]|-m[ =]?\d).*[^.…\s]\s*$",
+        read: options,
+        samples: &[
+            "+ sudo docker run --gpus all --runtime=runsc --shm-size=128g --ulimit memlock=-1 sha256:ed0dd99941b345cc53657e1f85d59ada53082e6482987b6f9fd3ca0e3de56c89",
+            "$ docker run --rm --ipc=host --memory 4g trainer:1 python train.py",
+        ],
+        near_misses: &[
+            "   docker run --gpus all --ipc=host --ulimit memlock=-1 --ulimit stack=67108864 ...",
+            "If you are inside a Docker container, you can increase /dev/shm size by passing '--shm-size=8gb' to 'docker run' ",
+        ],
+    },
+    // docker-compose.yml, as printed by `docker compose config` or `cat`.
+    Pattern {
+        id: "resources/compose",
+        witness: Witness::Program,
+        stems: &["shm_size: "],
+        regex: r#"^\s*shm_size: ["']?(?<size>\d+(?:\.\d+)?\s?[a-zA-Z]*)["']?\s*$"#,
+        read: |c| c.bytes("size").map(|size| Claim::bare(What::ShmOption(Shm::Sized(size)))).into_iter().collect(),
+        samples: &["    shm_size: 8gb", "shm_size: '2gb'"],
+        near_misses: &["shm_size: ${SHM}", "set shm_size: 8gb in your compose file"],
+    },
+    // The entry point of NVIDIA's images.
+    Pattern {
+        id: "resources/nvidia",
+        witness: Witness::Program,
+        stems: &["SHMEM allocation limit is set to the default of "],
+        regex: r"^(?:NOTE: )?The SHMEM allocation limit is set to the default of (?<size>\d+ ?[KMG]B)\.",
+        read: |c| c.bytes("size").map(|size| Claim::bare(What::ShmOption(Shm::Default(size)))).into_iter().collect(),
+        samples: &["NOTE: The SHMEM allocation limit is set to the default of 64MB.  This may be"],
+        near_misses: &["echo \"NOTE: The SHMEM allocation limit is set to the default of ${SIZE}.\""],
+    },
+    // Notebook and YOLO banners.
+    Pattern {
+        id: "resources/ram",
+        witness: Witness::Program,
+        stems: &["RAM: ", " GB RAM, "],
+        regex: r"^(?:RAM: (?<total>\d+(?:\.\d+)? ?[GT]i?B)|Setup complete .*\(\d+ CPUs, (?<total2>\d+(?:\.\d+)? GB) RAM, .*\))\s*$",
+        read: |c| {
+            let total = c.bytes("total").or_else(|| c.bytes("total2"));
+            total.map(|total| Claim::bare(What::Memory { total, available: None })).into_iter().collect()
+        },
+        samples: &["RAM: 15.5 GB", "Setup complete ✅ (8 CPUs, 15.5 GB RAM, 33.4/78.2 GB disk)"],
+        near_misses: &["GPU RAM: 15.5 GB", "RAM: plenty"],
+    },
+];

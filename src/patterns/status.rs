@@ -1,0 +1,215 @@
+//! Exit statuses as wrappers, supervisors and Python's subprocess word them.
+
+use super::{Caps, Pattern};
+use crate::fact::{Claim, How, Role, What, Who, Why, Witness};
+use crate::units::{OwnPid, Signal};
+
+/// The wordings.
+pub(super) const TABLE: &[Pattern] = &[
+    // CPython's subprocess.py, 3.6 and later; accelerate's `simple_launcher` raises it of the training script.
+    Pattern {
+        id: "status/subprocess-signal",
+        witness: Witness::Supervisor,
+        stems: &[" died with <Signals.", " died with unknown signal "],
+        regex: r"^(?:E {2,}| ?)(?:[\w.]+: )?(?:subprocess\.)?CalledProcessError: Command .* died with (?:<Signals\.(?<signal>SIG\w+): \d+>|unknown signal (?<number>\d+))\.\s*$",
+        read: |caps| {
+            let signal = caps.signal("signal").or_else(|| caps.signal("number"));
+            let how = signal.map_or(How::Vanished, How::Signal);
+            vec![Claim::new(What::Ended { how, hint: false }, Who::role(Role::Rank))]
+        },
+        samples: &[
+            "subprocess.CalledProcessError: Command '['sh', '-c', 'kill -9 $$']' died with <Signals.SIGKILL: 9>.",
+            "CalledProcessError: Command '['/home/u/xv/bin/python', '-c', 'import os;os.kill(os.getpid(),7)']' died with <Signals.SIGBUS: 7>.",
+            "subprocess.CalledProcessError: Command '['x']' died with unknown signal 35.",
+        ],
+        near_misses: &["    return \"Command '%s' died with %r.\" % (", "Command 'x' died with <Signals.SIGKILL: 9>."],
+    },
+    // Only numbers that stand for a signal say how the child ended; all others are consequences of an error told above.
+    Pattern {
+        id: "status/subprocess-code",
+        witness: Witness::Arithmetic,
+        stems: &["returned non-zero exit status "],
+        regex: r"^(?:E {2,}| ?)(?:[\w.]+: )?(?:subprocess\.)?CalledProcessError: Command .* returned non-zero exit status (?<code>-?\d+)\.?\s*$",
+        read: deadly,
+        samples: &[
+            "subprocess.CalledProcessError: Command '['sh', '-c', 'exit 137']' returned non-zero exit status 137.",
+            "CalledProcessError: Command '['python', 'train.py']' returned non-zero exit status -9",
+        ],
+        near_misses: &[
+            "subprocess.CalledProcessError: Command '['x']' returned non-zero exit status 1.",
+            "The command returned non-zero exit status 137.",
+        ],
+    },
+    // The repr of a multiprocessing process; `<Process(name, stopped[SIGKILL])>` up to Python 3.7.
+    Pattern {
+        id: "status/multiprocessing",
+        witness: Witness::Supervisor,
+        stems: &[" stopped exitcode=", ", stopped["],
+        regex: concat!(
+            r"<\w*Process(?: name='(?<name>[^']*)' pid=(?<pid>\d+) parent=\d+ stopped exitcode=(?:-(?<signal>SIG\w+)|(?<code>-?\d+))",
+            r"|\((?<oldname>[^,()]+), stopped\[(?:(?<oldsignal>SIG\w+)|(?<oldcode>-?\d+))\])(?: daemon)?[)>]"
+        ),
+        read: |caps| {
+            let signal = caps.signal("signal").or_else(|| caps.signal("oldsignal")).map(How::Signal);
+            let code = caps.num("code").or_else(|| caps.num("oldcode")).filter(|code| *code != 0).map(How::of_returncode);
+            let who = Who {
+                role: Role::Worker,
+                own_pid: caps.num("pid").map(OwnPid),
+                process: caps.text("name").or_else(|| caps.text("oldname")),
+                ..Who::default()
+            };
+            signal.or(code).map(|how| Claim::new(What::Ended { how, hint: false }, who)).into_iter().collect()
+        },
+        samples: &[
+            "multiprocessing exitcode -7 <SpawnProcess name='SpawnProcess-1' pid=9170 parent=9161 stopped exitcode=-SIGBUS>",
+            "[<Process name='Process-1' pid=9170 parent=9161 stopped exitcode=-SIGKILL daemon>]",
+            "<ForkProcess(ForkPoolWorker-1, stopped[SIGKILL] daemon)>",
+        ],
+        near_misses: &[
+            "<Process name='Process-1' pid=9170 parent=9161 started>",
+            "<Process name='Process-1' pid=9170 parent=9161 stopped exitcode=0>",
+        ],
+    },
+    Pattern {
+        id: "status/make",
+        witness: Witness::Arithmetic,
+        stems: &["] Error "],
+        regex: r"^g?make(?:\[\d+\])?: \*\*\* \[[^\]]+\] Error (?<code>\d+)\s*$",
+        read: deadly,
+        samples: &["make: *** [Makefile:2: train] Error 137", "make[1]: *** [train] Error 135"],
+        near_misses: &["make: *** [Makefile:2: train] Error 1", "make: *** [Makefile:2: train] Killed"],
+    },
+    // GNU and busybox time, findutils' xargs.
+    Pattern {
+        id: "status/by-signal",
+        witness: Witness::Supervisor,
+        stems: &["terminated by signal ", "ERMINATED BY SIGNAL "],
+        regex: r"^(?:Command|xargs: (?<process>[^:\s]+):) terminated by signal (?<signal>\d+)\s*$",
+        read: |caps| {
+            let who = Who { process: caps.text("process"), ..Who::default() };
+            let how = caps.signal("signal").map_or(How::Vanished, How::Signal);
+            vec![Claim::new(What::Ended { how, hint: false }, who)]
+        },
+        samples: &["Command terminated by signal 9", "xargs: python: terminated by signal 7"],
+        near_misses: &["fish: Job 1, 'python' terminated by signal SIGKILL (Forced quit)", "The Command terminated by signal 9"],
+    },
+    // supervisor/options.py and process.py.
+    Pattern {
+        id: "status/supervisord",
+        witness: Witness::Supervisor,
+        stems: &["exited: "],
+        regex: r"^(?:[^'`]*(?:INFO|WARN) )?exited: (?<process>\S+) \((?:terminated by (?<signal>SIG\w+|signal \d+)(?: \(core dumped\))?|exit status (?<code>\d+)); not expected\)\s*$",
+        read: |caps| {
+            let number =
+                caps.get("signal").and_then(|text| text.strip_prefix("signal ")).and_then(|n| n.parse().ok()).map(Signal);
+            let signal = caps.signal("signal").or(number).map(How::Signal);
+            let code = caps.num("code").map(How::Code);
+            let who = Who { process: caps.text("process"), ..Who::default() };
+            signal.or(code).map(|how| Claim::new(What::Ended { how, hint: false }, who)).into_iter().collect()
+        },
+        samples: &[
+            "2024-03-01 10:00:00,123 INFO exited: train (terminated by SIGKILL; not expected)",
+            "exited: train (terminated by SIGBUS (core dumped); not expected)",
+            "exited: train (exit status 1; not expected)",
+        ],
+        near_misses: &["exited: train (exit status 0; expected)", "exited: none"],
+    },
+    // tini -vv and dumb-init -v, the main process of a container.
+    Pattern {
+        id: "status/init",
+        witness: Witness::Supervisor,
+        stems: &["Main child exited with signal", " was terminated by signal "],
+        regex: concat!(
+            r"^(?:\[INFO  tini \(\d+\)\] )?(?:Main child exited with signal \(with signal '(?<signal>[^']*)'\)",
+            r"|\[dumb-init\] A child with PID (?<pid>\d+) was terminated by signal (?<number>\d+)\.)\s*$"
+        ),
+        read: |caps| {
+            let signal = caps.signal("signal").or_else(|| caps.signal("number"));
+            let who = Who::own(Role::Main, caps.num("pid"));
+            let how = signal.map_or(How::Vanished, How::Signal);
+            vec![Claim::new(What::Ended { how, hint: false }, who)]
+        },
+        samples: &[
+            "[INFO  tini (1)] Main child exited with signal (with signal 'Killed')",
+            "[dumb-init] A child with PID 7 was terminated by signal 9.",
+        ],
+        near_misses: &["[INFO  tini (1)] Main child exited normally (with status '1')"],
+    },
+    // GNU timeout -v; without -v it kills in silence.
+    Pattern {
+        id: "status/timeout",
+        witness: Witness::Supervisor,
+        stems: &["timeout: sending signal "],
+        regex: r#"^timeout: sending signal (?<signal>\w+) to command ['‘"`](?<process>[^'’"]*)['’"]\s*$"#,
+        read: |caps| {
+            let who = Who { process: caps.text("process"), ..Who::default() };
+            vec![Claim::new(What::Stopped { by: "timeout", why: Why::Timeout, signal: caps.signal("signal") }, who)]
+        },
+        samples: &["timeout: sending signal KILL to command ‘python’", "timeout: sending signal TERM to command 'sleep'"],
+        near_misses: &["timeout: sending signal failed"],
+    },
+    // Kaldi's and ESPnet's run.pl, PyCharm, CI runners' last words, horovod's `Exit code:`, scripts that echo `$?`: a bare number.
+    Pattern {
+        id: "status/code",
+        witness: Witness::Arithmetic,
+        stems: &[
+            "(code ",
+            " code",
+            "xit Code",
+            "xitCode",
+            "xitcode",
+            "xit status",
+            " status",
+            "eturn code",
+            "rc=1",
+            "rc=2",
+            "rc=-",
+            " Exit 1",
+            "xit_code",
+            "xit_status",
+        ],
+        regex: concat!(
+            r"^(?:# Ended \(code (?<ended>-?\d+)\) at .*",
+            r"|\[\d+\] ?[+-]? +Exit (?<job>\d+)\s{2,}\S.*",
+            r#"|(?:ERROR: |##\[error\]|Error: )?(?i:(?:(?:process|command|program|script|job|run|training|application|subprocess) |(?:[^\s:'"`#]+ ){2,8})?"#,
+            r"(?:completed|finished|exited|failed|ended|terminated|returned)(?: with)?(?: a)?(?: non-?zero)? (?:exit |return )?(?:code|status)):? \(?(?<code>-?\d+)\)?",
+            r"(?:\.|: .*| \(interrupted by signal \d+: ?SIG\w+\))?",
+            r"|(?i:exit ?code|exit[_ ]status|return ?code|rc)(?: was| is)? ?[:=]? ?(?<bare>-?\d+))\s*$"
+        ),
+        read: |caps| {
+            // Containers, pods and tasks have speakers of their own, who say more.
+            const OTHERS: [&str; 4] = ["ontainer", "pod", "task", "Task"];
+            if OTHERS.iter().any(|word| caps.line.text.contains(word)) { Vec::new() } else { deadly(caps) }
+        },
+        samples: &[
+            "# Ended (code 137) at Thu Dec 29 11:21:38 CST 2022, elapsed time 58 seconds",
+            "ERROR: script returned exit code 137",
+            "Process finished with exit code 137 (interrupted by signal 9: SIGKILL)",
+            "##[error]Process completed with exit code 137.",
+            "Error: Process completed with exit code 135.",
+            "Exit code: 137",
+            "ExitCode 137",
+            "exit status 137",
+            "rc=137",
+            "Training script train.py exited with code 137",
+            "exitcode: -9",
+            "[1]+  Exit 137                python train.py",
+        ],
+        near_misses: &[
+            "ExitCode 1",
+            "exit status 0",
+            "# Ended (code 0) at Thu Dec 29 11:21:38 CST 2022, elapsed time 58 seconds",
+            "srun: error: gpu003: task 0: Exited with exit code 137",
+            "RuntimeError: DataLoader worker (pid 9184) exited unexpectedly with exit code 137.",
+            "Exit code 137 means that the process was killed",
+        ],
+    },
+];
+
+/// A status that stands for a signal by arithmetic; any other number says nothing of how the program died.
+fn deadly(caps: &Caps<'_>) -> Vec<Claim> {
+    let code = ["code", "ended", "job", "bare"].iter().find_map(|group| caps.num::<i64>(group));
+    let deadly = code.filter(|code| Signal::from_status(*code).is_some_and(|signal| (1..=15).contains(&signal.0)));
+    let what = |code| What::Ended { how: How::of_returncode(code), hint: false };
+    deadly.map(|code| Claim::new(what(code), Who::role(Role::Rank))).into_iter().collect()
+}

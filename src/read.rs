@@ -1,0 +1,283 @@
+//! Reading: inputs into facts. Documents go to the record formats, everything else line by line to the patterns.
+//!
+//! Reading never judges and never fails: any bytes give facts and notes, and one bad input hides no other.
+
+use std::collections::HashMap;
+use std::io::{Cursor, Read};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use crate::fact::{Claim, Fact, Who};
+use crate::input::Source;
+use crate::line::{self, Envelope, Line};
+use crate::note::Note;
+use crate::patterns;
+use crate::place::Place;
+use crate::records::{self, documents};
+use crate::seen::{Input, Kind};
+use crate::time::Stamp;
+
+/// An input up to this size is looked through for documents; a larger one is read as lines only. In bytes.
+const DOCUMENT: usize = 32 << 20;
+
+/// How much of a line is kept as evidence, in bytes.
+const EVIDENCE: usize = 4 << 10;
+
+/// How many facts of one pattern are kept for each input; the rest is counted. A DataLoader message repeated by ten
+/// thousand ranks says no more than by twenty thousand.
+const REPEATS: usize = 20_000;
+
+/// How much evidence text is kept for each input, in bytes.
+const TEXT: usize = 64 << 20;
+
+/// What reading gives.
+#[derive(Debug, Default)]
+pub struct Reading {
+    /// All claims with their evidence, each input in reading order.
+    pub facts: Vec<Fact>,
+    /// One summary for each input.
+    pub inputs: Vec<Input>,
+    /// What could not be read.
+    pub notes: Vec<Note>,
+}
+
+/// Reads all sources.
+pub fn read(sources: &[Source<'_>]) -> Reading {
+    let mut reading = Reading::default();
+    for source in sources {
+        let name = Arc::clone(&source.name);
+        match source.open() {
+            Ok(reader) => one(&name, reader, &mut reading),
+            Err(error) => reading.notes.push(Note::unread(&name, format!("cannot be read: {error}"))),
+        }
+    }
+    reading
+}
+
+/// Reads one source.
+fn one(name: &Arc<str>, mut reader: Box<dyn Read + Send + '_>, reading: &mut Reading) {
+    let mut head = Vec::new();
+    if let Err(error) = reader.by_ref().take(DOCUMENT as u64 + 1).read_to_end(&mut head) {
+        reading.notes.push(Note::unread(name, format!("cannot be read: {error}")));
+        if head.is_empty() {
+            return;
+        }
+    }
+    let mut collector = Collector::new(name);
+    if head.is_empty() {
+        reading.notes.push(Note::remark(name, "empty"));
+        collector.kind = Some(Kind::Empty);
+    } else if line::looks_binary(&head[..head.len().min(8 << 10)]) {
+        reading.notes.push(Note::remark(name, "not text: skipped"));
+        collector.kind = Some(Kind::Binary);
+        collector.count.bytes = head.len() as u64;
+    } else if head.len() > DOCUMENT {
+        let rest = Cursor::new(head).chain(reader);
+        collector.lines(rest, &[], reading);
+    } else {
+        let (found, note) = documents::find(&head);
+        reading.notes.extend(note.map(|text| Note::remark(name, text)));
+        for document in &found {
+            collector.document(document);
+        }
+        let ranges: Vec<RangeInclusive<u64>> = found.iter().map(|d| d.first_line..=d.last_line).collect();
+        collector.lines(Cursor::new(head), &ranges, reading);
+    }
+    collector.finish(reading);
+}
+
+/// Collects the facts of one input and what is to be said of it.
+struct Collector<'a> {
+    name: &'a Arc<str>,
+    facts: Vec<Fact>,
+    kind: Option<Kind>,
+    count: line::Count,
+    kernel_lines: u64,
+    journal_lines: u64,
+    text_lines: u64,
+    span: Option<(Stamp, Stamp)>,
+    kernel_span: Option<(Stamp, Stamp)>,
+    boot_span: Option<(Stamp, Stamp)>,
+    repeats: HashMap<&'static str, usize>,
+    text: usize,
+    dropped: u64,
+}
+
+impl<'a> Collector<'a> {
+    fn new(name: &'a Arc<str>) -> Self {
+        Self {
+            name,
+            facts: Vec::new(),
+            kind: None,
+            count: line::Count::default(),
+            kernel_lines: 0,
+            journal_lines: 0,
+            text_lines: 0,
+            span: None,
+            kernel_span: None,
+            boot_span: None,
+            repeats: HashMap::new(),
+            text: 0,
+            dropped: 0,
+        }
+    }
+
+    fn lines(&mut self, reader: impl Read, documents: &[RangeInclusive<u64>], reading: &mut Reading) {
+        let mut next = 0;
+        let result = line::lines(reader, &mut |line| {
+            while documents.get(next).is_some_and(|range| *range.end() < line.number) {
+                next += 1;
+            }
+            if documents.get(next).is_none_or(|range| !range.contains(&line.number)) {
+                self.line(&line, &Who::default());
+            }
+        });
+        match result {
+            Ok(count) => self.count = count,
+            Err(error) => reading.notes.push(Note::unread(self.name, format!("cannot be read to its end: {error}"))),
+        }
+    }
+
+    fn line(&mut self, line: &Line<'_>, about: &Who) {
+        let envelope = &line.envelope;
+        let claims = patterns::read(line);
+        let kernel = envelope.kernel == Some(true) || claims.iter().any(|(p, _)| p.witness == crate::fact::Witness::Kernel);
+        self.kernel_lines += u64::from(kernel);
+        self.journal_lines += u64::from(envelope.kernel == Some(false));
+        self.text_lines += u64::from(!line.text.trim().is_empty());
+        if let Some(when) = envelope.when {
+            widen(&mut self.span, when);
+            if kernel {
+                widen(&mut self.kernel_span, when);
+            }
+        }
+        if let Some(boot) = envelope.boot {
+            widen(&mut self.boot_span, boot);
+        }
+        for (pattern, claim) in claims {
+            let place = Place::line(self.name, line.number);
+            let mut fact = fact(claim, pattern.id, pattern.witness, place, &line.text, envelope);
+            complete(&mut fact.who, about);
+            self.push(fact);
+        }
+    }
+
+    fn document(&mut self, document: &documents::Document) {
+        let Some((format, read)) = records::read(&document.value) else { return };
+        self.kind.get_or_insert(Kind::Record(format.id));
+        for entry in read.entries {
+            let place = Place { input: Arc::clone(self.name), line: Some(document.first_line).filter(|line| *line > 1), pointer: Some(entry.pointer.into()) };
+            if let Some(when) = entry.when {
+                widen(&mut self.span, when);
+            }
+            self.push(Fact {
+                what: entry.claim.what,
+                who: entry.claim.who,
+                when: entry.when,
+                boot: None,
+                place,
+                text: cut(&entry.text),
+                witness: entry.witness,
+                id: format.id,
+            });
+        }
+        for remark in read.remarks {
+            let before = self.facts.len();
+            line::lines_of(&remark.text, document.first_line, &mut |line| self.line(&line, &remark.who));
+            for fact in &mut self.facts[before..] {
+                fact.place.pointer = Some(remark.pointer.as_str().into());
+                fact.when = fact.when.or(remark.when);
+            }
+        }
+    }
+
+    fn push(&mut self, fact: Fact) {
+        let repeats = self.repeats.entry(fact.id).or_default();
+        *repeats += 1;
+        self.text += fact.text.len();
+        if *repeats > REPEATS || self.text > TEXT {
+            self.dropped += 1;
+        } else {
+            self.facts.push(fact);
+        }
+    }
+
+    fn finish(self, reading: &mut Reading) {
+        if self.dropped > 0 {
+            reading.notes.push(Note::remark(self.name, format!("{} further lines that say the same were counted, not kept", self.dropped)));
+        }
+        let others = self.text_lines.saturating_sub(self.kernel_lines);
+        let kind = self.kind.unwrap_or(match (self.kernel_lines, self.journal_lines) {
+            (0, 0) => Kind::TrainingLog,
+            (kernel, journal) if journal > 0 && kernel + journal > others / 2 => Kind::Journal,
+            (kernel, _) if kernel > others / 2 => Kind::KernelLog,
+            (_, journal) if journal > others / 2 => Kind::Journal,
+            _ => Kind::TrainingLog,
+        });
+        reading.facts.extend(self.facts);
+        reading.inputs.push(Input {
+            name: Arc::clone(self.name),
+            kind,
+            bytes: self.count.bytes,
+            lines: self.count.lines,
+            kernel_lines: self.kernel_lines,
+            span: self.kernel_span.or(self.span),
+            boot_span: self.boot_span,
+        });
+    }
+}
+
+/// A claim with its evidence.
+fn fact(claim: Claim, id: &'static str, witness: crate::fact::Witness, place: Place, text: &str, envelope: &Envelope) -> Fact {
+    let Claim { what, mut who } = claim;
+    who.rank = who.rank.or(envelope.rank);
+    let about = Who {
+        container: envelope.container.clone(),
+        pod: envelope.pod.clone(),
+        host: envelope.host.clone(),
+        ..Who::default()
+    };
+    complete(&mut who, &about);
+    Fact { what, who, when: envelope.when, boot: envelope.boot, place, text: cut(text), witness, id }
+}
+
+/// Fills in what the surroundings of a line tell of whom it is about.
+fn complete(who: &mut Who, about: &Who) {
+    for (known, more) in [
+        (&mut who.container, &about.container),
+        (&mut who.container_name, &about.container_name),
+        (&mut who.pod, &about.pod),
+        (&mut who.pod_uid, &about.pod_uid),
+        (&mut who.namespace, &about.namespace),
+        (&mut who.host, &about.host),
+    ] {
+        if known.is_none() {
+            known.clone_from(more);
+        }
+    }
+}
+
+/// Evidence is quoted, and a line may have megabytes: its middle is left out.
+fn cut(text: &str) -> String {
+    if text.len() <= EVIDENCE {
+        return text.to_owned();
+    }
+    let half = EVIDENCE / 2;
+    let head = (0..=half).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let tail = (text.len() - half..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    format!("{} … {}", &text[..head], &text[tail..])
+}
+
+/// Widens a span of time by a moment of the same clock.
+fn widen(span: &mut Option<(Stamp, Stamp)>, moment: Stamp) {
+    let Some((first, last)) = span else {
+        *span = Some((moment, moment));
+        return;
+    };
+    if moment.before(*first) == Some(true) {
+        *first = moment;
+    }
+    if last.before(moment) == Some(true) {
+        *last = moment;
+    }
+}

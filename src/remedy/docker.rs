@@ -1,0 +1,106 @@
+//! Advice in the words of Docker and Podman.
+
+use super::{Case, Step, Words, shm_reason, with};
+use crate::fact::Engine;
+use crate::verdict::Cause;
+
+/// A step as flags and commands.
+pub(super) fn say(step: Step, case: &Case<'_>) -> Words {
+    let engine = case.engine_command();
+    let (name, image) = (case.container(), case.image());
+    let size = case.shm_size().map_or_else(|| "SIZE".to_owned(), |size| size.as_flag());
+    match step {
+        Step::RaiseShm => with(
+            format!(
+                "Start the container with a larger /dev/shm ({}). An existing container cannot be changed. What is used of it \
+                 counts against --memory.",
+                shm_reason(case)
+            ),
+            format!("{engine} run --shm-size={size} … {image}"),
+        ),
+        Step::ShareHostShm => with(
+            "Or use the host's /dev/shm: half of its memory, but without isolation from other processes, and with what they \
+             left in it. Only for images that you trust.",
+            format!("{engine} run --ipc=host … {image}"),
+        ),
+        Step::RaiseMemory => raise_memory(case, engine, &name),
+        Step::RaiseBoth => {
+            let limit = case.larger_limit().map_or_else(|| "LIMIT".to_owned(), |limit| limit.as_flag());
+            with(
+                "Raise the memory limit above what the processes use plus all of /dev/shm, whose pages count against it; a \
+                 larger --shm-size alone makes it worse.",
+                format!("{engine} run --memory={limit} --memory-swap={limit} --shm-size={size} … {image}"),
+            )
+        }
+        Step::ReserveMemory => with(
+            "Give each container on the machine a limit, so that one cannot starve the others, or run fewer jobs there.",
+            format!("{engine} run --memory=LIMIT --memory-swap=LIMIT … {image}"),
+        ),
+        Step::FreeShm => with(
+            "See what dead processes left in /dev/shm: it stays charged until it is removed or the container is.",
+            format!("{engine} exec {name} sh -c 'df -h /dev/shm; ls -la /dev/shm'"),
+        ),
+        Step::RaiseDescriptors => with(
+            "Start the container with a higher limit of open files.",
+            format!("{engine} run --ulimit nofile=65536:65536 … {image}"),
+        ),
+        Step::FreeDisk => with(
+            "See what fills the disk of the engine, and mount a volume for data and checkpoints.",
+            format!("{engine} system df -v"),
+        ),
+        Step::CollectEvidence => collect(case, engine, &name),
+        Step::LookAtSender => with(
+            "See whether the engine sent the signal: a `kill` event before `die` names it, a `die` alone means that the sender \
+             was outside.",
+            format!("{engine} events --since 24h --until 0s --filter container={name}"),
+        ),
+        Step::TuneDaemon
+        | Step::FewerInFlight
+        | Step::FewerWorkers
+        | Step::CloneViews
+        | Step::SharingStrategy
+        | Step::CheckFile
+        | Step::CheckHardware
+        | Step::CheckGpu
+        | Step::LessGpuMemory
+        | Step::RaiseTime
+        | Step::Checkpoint
+        | Step::FixException
+        | Step::CatchCrash
+        | Step::TraceHang
+        | Step::NcclDebug
+        | Step::CheckSurroundings
+        | Step::LeaveAlone => None,
+    }
+}
+
+/// The limit of a running or stopped container can be changed, that of one that is gone only at the next start.
+fn raise_memory(case: &Case<'_>, engine: &str, name: &str) -> Words {
+    let limit = case.larger_limit().map_or_else(|| "LIMIT".to_owned(), |limit| limit.as_flag());
+    let had = case.memory_limit.map_or_else(String::new, |limit| format!(" of {limit}"));
+    let doubled = if case.larger_limit().is_some() { ", here to twice as much" } else { "" };
+    let shm = match case.cause {
+        Cause::OomCgroup => " A larger --shm-size would not have helped.",
+        _ => "",
+    };
+    with(
+        format!("Raise the memory limit{had}{doubled}.{shm}"),
+        format!("{engine} update --memory {limit} --memory-swap {limit} {name}"),
+    )
+}
+
+/// What the engine and its host know about a death.
+fn collect(case: &Case<'_>, engine: &str, name: &str) -> Words {
+    if case.engine == Some(Engine::Docker) || case.engine == Some(Engine::Podman) {
+        return with(
+            "Fetch the kernel log of the host for the time of the death, and run coroner on all files together.",
+            "journalctl -k --since '1 hour ago' > kernel.log",
+        );
+    }
+    with(
+        "Fetch the container's exit data and the kernel log of the host, and run coroner on all files together.",
+        format!(
+            "{engine} inspect {name} > inspect.json\njournalctl -k --since '1 hour ago' > kernel.log\ncoroner train.log inspect.json kernel.log"
+        ),
+    )
+}

@@ -1,0 +1,232 @@
+//! The human format: who died of what and how sure that is on the first two lines, then the evidence and the remedy.
+
+use std::io;
+
+use colored::Color;
+
+use super::page::Page;
+use super::sections::{memory, sizing, when, who};
+use super::text::{columns, cut, fold, pad, visible};
+use super::{Entry, Report, Style};
+use crate::remedy::Advice;
+use crate::seen::Kind;
+use crate::verdict::{Class, Evidence, Lacking, Verdict};
+
+/// Most pieces of evidence under one heading; the JSON report has them all.
+const MOST: usize = 6;
+/// Widest column of places.
+const PLACE: usize = 30;
+/// Width of the column of witnesses, the longest being `supervisor` and `arithmetic`.
+const WITNESS: usize = 12;
+
+/// Writes the report.
+pub(super) fn write(report: &Report, style: &Style, out: &mut dyn io::Write) -> io::Result<()> {
+    let page = &mut Page::new(style, out);
+    if report.inputs.is_empty() && report.deaths.is_empty() && !report.notes.is_empty() {
+        // "Nothing died" would be an answer, and there is none.
+        page.line("nothing was read")?;
+        return notes(page, report);
+    }
+    heading(page, &report.verdict)?;
+    page.hanging("", &report.verdict.summary)?;
+    match report.deaths.split_first() {
+        Some((root, rest)) => {
+            death(page, root)?;
+            others(page, rest)?;
+        }
+        None => nothing(page, report)?,
+    }
+    notes(page, report)
+}
+
+fn heading(page: &mut Page<'_>, verdict: &Verdict) -> io::Result<()> {
+    let class = verdict.cause.class();
+    let title = page.painted(class.title(), color(class));
+    let grade = match class {
+        Class::None => String::new(),
+        Class::ShmExhaustion | Class::OomKill | Class::Unknown => format!(", {}", verdict.grade.slug()),
+    };
+    page.line(&format!("{title}   {}{grade}", verdict.cause.slug()))
+}
+
+fn death(page: &mut Page<'_>, entry: &Entry) -> io::Result<()> {
+    let facts = [("when", when(entry)), ("who", who(entry))];
+    if facts.iter().any(|(_, text)| text.is_some()) {
+        page.line("")?;
+    }
+    for (name, text) in facts {
+        if let Some(text) = text {
+            page.hanging(&format!("  {}", pad(name, 7)), &text)?;
+        }
+    }
+    judgement(page, &entry.verdict)?;
+    if let Some(picture) = &entry.memory {
+        memory(page, picture)?;
+    }
+    if let Some(need) = &entry.sizing {
+        sizing(page, need)?;
+    }
+    remedy(page, &entry.remedy)
+}
+
+fn judgement(page: &mut Page<'_>, verdict: &Verdict) -> io::Result<()> {
+    let lists = [("because", &verdict.because), ("set aside", &verdict.aside), ("against", &verdict.against)];
+    let places = lists.iter().flat_map(|(_, list)| list.iter()).map(|e| columns(&place(e)));
+    let width = places.max().unwrap_or(0).min(PLACE);
+    for (name, list) in lists {
+        if !list.is_empty() {
+            page.section(name)?;
+            evidence(page, list, width)?;
+        }
+    }
+    if !verdict.lacking.is_empty() {
+        page.section("lacking")?;
+        lacking(page, &verdict.lacking)?;
+    }
+    Ok(())
+}
+
+/// Where a piece of evidence stands. A field's pointer is left out, as its quotation names the field.
+fn place(evidence: &Evidence) -> String {
+    let place = &evidence.fact.place;
+    visible(&match place.line {
+        Some(line) => format!("{}:{line}", place.input),
+        None => place.input.to_string(),
+    })
+}
+
+fn evidence(page: &mut Page<'_>, list: &[Evidence], width: usize) -> io::Result<()> {
+    for evidence in list.iter().take(MOST) {
+        let Evidence { fact, says } = evidence;
+        let lead = format!("  {}   {}", pad(&cut(&place(evidence), PLACE), width), pad(fact.witness.name(), WITNESS));
+        let room = page.width().saturating_sub(columns(&lead)).max(20);
+        let (text, says) = (visible(&fact.text), visible(says));
+        let one = format!("{text}: {says}");
+        // A field of a record reads on into what it means; a line of a log stays apart from what is said about it.
+        let lines = if fact.place.line.is_none() && columns(&one) <= room {
+            vec![one]
+        } else {
+            // Two lines hold most messages whole. The cut allows for the blanks that are lost at the break.
+            let text = if columns(&text) > room { cut(&text, room * 2 - 12) } else { text };
+            [fold(&text, room), fold(&says, room)].concat()
+        };
+        for (number, line) in lines.iter().enumerate() {
+            let lead = if number == 0 { lead.clone() } else { " ".repeat(columns(&lead)) };
+            page.line(&format!("{lead}{line}"))?;
+        }
+    }
+    match list.len().saturating_sub(MOST) {
+        0 => Ok(()),
+        more => page.line(&format!("  and {more} more; --format json has them all")),
+    }
+}
+
+fn lacking(page: &mut Page<'_>, list: &[Lacking]) -> io::Result<()> {
+    for Lacking { what, how, would } in list {
+        page.hanging("  ", what)?;
+        if let Some(how) = how {
+            page.commands("      ", how)?;
+        }
+        if !would.is_empty() {
+            page.hanging("      would ", would.strip_prefix("would ").unwrap_or(would))?;
+        }
+    }
+    Ok(())
+}
+
+fn remedy(page: &mut Page<'_>, list: &[Advice]) -> io::Result<()> {
+    if list.is_empty() {
+        return Ok(());
+    }
+    page.section("do this")?;
+    for (number, advice) in list.iter().enumerate() {
+        page.hanging(&format!("  {}  ", number + 1), &advice.text)?;
+        if let Some(command) = &advice.command {
+            page.commands("       ", command)?;
+        }
+    }
+    Ok(())
+}
+
+/// The deaths after the root, a line each.
+fn others(page: &mut Page<'_>, others: &[Entry]) -> io::Result<()> {
+    if others.is_empty() {
+        return Ok(());
+    }
+    page.section("other deaths")?;
+    for (index, Entry { verdict, follows, count, .. }) in others.iter().enumerate() {
+        let times = if *count > 1 { format!(" ({count} times)") } else { String::new() };
+        let link = follows.map_or_else(String::new, |root| format!("; follows from death {}", root + 1));
+        let lead = format!("  {}  ", index + 2);
+        let cause = verdict.cause;
+        let text = format!(
+            "{}   {}, {}: {}{times}{link}",
+            cause.class().title(),
+            cause.slug(),
+            verdict.grade.slug(),
+            verdict.summary.trim_end_matches('.'),
+        );
+        page.line(&format!("{lead}{}", cut(&visible(&text), page.width().saturating_sub(columns(&lead)))))?;
+    }
+    Ok(())
+}
+
+/// What was read, and what to fetch if the job died all the same.
+fn nothing(page: &mut Page<'_>, report: &Report) -> io::Result<()> {
+    page.section("read")?;
+    let width = report.inputs.iter().map(|input| columns(&visible(&input.name))).max().unwrap_or(0).min(PLACE);
+    for input in report.inputs.iter().take(20) {
+        let name = pad(&cut(&visible(&input.name), PLACE), width);
+        page.line(&format!("  {name}   {}   {}", pad(input.kind.name(), 14), counted(input.lines, "line")))?;
+    }
+    match report.inputs.len() {
+        0 => page.line("  nothing")?,
+        n if n > 20 => page.line(&format!("  and {} more", n - 20))?,
+        _ => {}
+    }
+    judgement(page, &report.verdict)?;
+    if !report.verdict.lacking.is_empty() {
+        return Ok(());
+    }
+    page.section("if the job did die, fetch and add")?;
+    let has = |wanted: fn(&Kind) -> bool| report.inputs.iter().any(|input| wanted(&input.kind));
+    let hints = [
+        (has(|kind| *kind == Kind::TrainingLog), "the job's log", "with standard error, to its very end"),
+        (has(|kind| matches!(kind, Kind::Record(_))), "the exit data", "docker inspect NAME   or   kubectl get pod NAME -o json"),
+        (
+            has(|kind| matches!(kind, Kind::KernelLog | Kind::Journal)),
+            "the host's kernel log",
+            "journalctl -k --since '1 hour ago'",
+        ),
+    ];
+    for (_, what, how) in hints.iter().filter(|(read, _, _)| !read) {
+        let painted = page.painted(how, Color::Cyan);
+        page.line(&format!("  {}   {painted}", pad(what, 22)))?;
+    }
+    Ok(())
+}
+
+fn notes(page: &mut Page<'_>, report: &Report) -> io::Result<()> {
+    if report.notes.is_empty() {
+        return Ok(());
+    }
+    page.section("notes")?;
+    for note in &report.notes {
+        page.hanging("  ", &format!("{}: {}", note.input, note.text))?;
+    }
+    Ok(())
+}
+
+fn color(class: Class) -> Color {
+    match class {
+        Class::ShmExhaustion => Color::Yellow,
+        Class::OomKill => Color::Red,
+        Class::Unknown => Color::Magenta,
+        Class::None => Color::Green,
+    }
+}
+
+/// A number with its noun.
+fn counted(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}

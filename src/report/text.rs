@@ -1,0 +1,141 @@
+//! Text for screens: made safe to show, cut and wrapped by display width.
+
+use std::fmt::Write as _;
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Shows control characters, escape sequences and characters that reorder or hide text in escaped form.
+///
+/// Quoted text comes from logs, which anybody can write to: a raw escape sequence could recolour or overwrite the verdict.
+pub(crate) fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => shown.push_str("\\n"),
+            '\r' => shown.push_str("\\r"),
+            '\t' => shown.push_str("\\t"),
+            c if c.is_control() => {
+                // Writing to a String cannot fail.
+                let _ = write!(shown, "\\x{:02x}", u32::from(c));
+            }
+            c if reorders_or_hides(c) => {
+                let _ = write!(shown, "\\u{{{:x}}}", u32::from(c));
+            }
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
+/// Bidirectional controls, zero-width characters, line separators and tags.
+pub(crate) fn reorders_or_hides(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The columns that a text takes.
+pub(crate) fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// Cuts a text in the middle, with ` … ` in place of what is left out; the end of a message says as much as its beginning.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    const GAP: &str = " … ";
+    if columns(text) <= width {
+        return text.to_owned();
+    }
+    let room = width.saturating_sub(GAP.width());
+    let back = room * 2 / 5;
+    let head = take(text.chars(), room - back);
+    let tail: String = take(text.chars().rev(), back).chars().rev().collect();
+    format!("{}{GAP}{}", head.trim_end(), tail.trim_start())
+}
+
+/// As many characters as fit into a width.
+fn take(chars: impl Iterator<Item = char>, width: usize) -> String {
+    let mut used = 0;
+    let mut taken = String::new();
+    for c in chars {
+        used += c.width().unwrap_or(0);
+        if used > width {
+            break;
+        }
+        taken.push(c);
+    }
+    taken
+}
+
+/// Breaks a text at blanks into lines of at most `width` columns; a longer word stays whole, so that it can be copied.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        if !line.is_empty() && columns(&line) + 1 + columns(word) > width {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    if !line.is_empty() {
+        lines.push(line);
+    }
+    lines
+}
+
+/// Breaks a text into lines of at most `width` columns, in the middle of a word where it must be.
+pub(crate) fn fold(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(2);
+    let mut lines = Vec::new();
+    for line in wrap(text, width) {
+        let mut rest = line.as_str();
+        while columns(rest) > width {
+            let head = take(rest.chars(), width);
+            // `width` is at least as wide as any character, so that every round takes one.
+            rest = rest.get(head.len()..).unwrap_or_default();
+            lines.push(head);
+        }
+        if !rest.is_empty() {
+            lines.push(rest.to_owned());
+        }
+    }
+    lines
+}
+
+/// A text filled up with blanks to a width.
+pub(crate) fn pad(text: &str, width: usize) -> String {
+    let blanks = width.saturating_sub(columns(text));
+    format!("{text}{}", " ".repeat(blanks))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_characters_are_shown_escaped() {
+        assert_eq!(visible("a\x1b[31mb\0c\u{202e}d\u{9b}e\tf"), "a\\x1b[31mb\\x00c\\u{202e}d\\x9be\\tf");
+        assert_eq!(visible("总线错误 ok"), "总线错误 ok");
+    }
+
+    #[test]
+    fn cutting_keeps_both_ends_and_the_width() {
+        let long = format!("Memory cgroup out of memory {} anon-rss:919572kB", "x".repeat(200));
+        let cut = cut(&long, 60);
+        assert!(columns(&cut) <= 60, "{cut}");
+        assert!(cut.starts_with("Memory cgroup") && cut.ends_with("919572kB") && cut.contains(" … "), "{cut}");
+        assert!(columns(&super::cut(&"总".repeat(100), 21)) <= 21);
+        assert_eq!(super::cut("abc", 0), " … ");
+    }
+
+    #[test]
+    fn wrapping_breaks_at_blanks_only() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("a verylongword b", 5), ["a", "verylongword", "b"]);
+        assert_eq!(wrap("", 5), Vec::<String>::new());
+        assert_eq!(fold("a verylong总线 b", 5), ["a", "veryl", "ong总", "线", "b"]);
+        assert_eq!(fold("总总", 0), ["总", "总"]);
+    }
+}

@@ -1,0 +1,123 @@
+//! Rules for programs that lived to say what went wrong: refusals, exceptions, time-outs, and processes merely gone.
+
+use super::says::{sentence, subject};
+use super::{Cause, Finding, Grade};
+use crate::death::{Context, Death};
+use crate::fact::{How, Reason, Resource, What, Why};
+use crate::units::Signal;
+
+/// A resource other than /dev/shm was refused. That is an exception, not a kill.
+pub(super) fn refused(death: &Death, _: &Context) -> Option<Finding> {
+    if death.signal.is_some_and(|s| s != Signal::ABRT) {
+        return None;
+    }
+    let fact = death.find(|w| matches!(w, What::Refused { .. }))?;
+    let What::Refused { resource, by, errno, .. } = &fact.what else { return None };
+    let (cause, text) = match resource {
+        Resource::Descriptors => (Cause::FdLimit, "ran out of file descriptors"),
+        Resource::Disk => (Cause::DiskFull, "found no room on a disk"),
+        Resource::HostMemory | Resource::Maps | Resource::Threads => (Cause::MemoryError, "was refused memory by the allocator or the kernel; no process was killed"),
+        Resource::GpuMemory => (Cause::CudaOom, "ran out of memory on the accelerator"),
+        Resource::ShmOther if *by == "NCCL" => (Cause::Nccl, "could not use a shared memory segment, for a reason other than room"),
+        // EACCES, ENOENT, EROFS: a failed call, but no want of room.
+        Resource::ShmOther if *errno == Some(2) => (Cause::Other, "did not find a shared memory object: a peer had not made it, or had removed it"),
+        Resource::ShmOther => (Cause::PythonException, "could not use a shared memory object, for a reason other than room"),
+        Resource::Shm | Resource::ShmInodes => return None,
+    };
+    Some(Finding::new(cause, Grade::Proven, format!("{by} {text}.")).because(fact, "the failing call says so"))
+}
+
+/// A Python exception.
+pub(super) fn raised(death: &Death, _: &Context) -> Option<Finding> {
+    if death.signal.is_some() {
+        return None;
+    }
+    let gpu = death.find(|w| matches!(w, What::Gpu { .. }));
+    if let Some(fact) = gpu {
+        return Some(Finding::new(Cause::GpuFault, Grade::Proven, "A GPU or its driver failed.").because(fact, "the driver or CUDA says so"));
+    }
+    if let Some(fact) = death.find(|w| matches!(w, What::Nccl)) {
+        return Some(Finding::new(Cause::Nccl, Grade::Proven, "NCCL failed, for a reason other than room in /dev/shm.").because(fact, "NCCL's own error"));
+    }
+    let traceback = death.traceback.as_ref()?;
+    if !death.find(|w| matches!(w, What::Raised { .. })).is_some_and(|f| f.place == traceback.raised.place) {
+        return None;
+    }
+    let kind = traceback.short_kind();
+    let at = traceback.frames.last().map_or_else(String::new, |(file, function)| {
+        let file = file.rsplit('/').next().unwrap_or(file);
+        format!(" in {function} ({file})")
+    });
+    let worker = traceback.worker.map_or_else(String::new, |w| format!(" in DataLoader worker {w}"));
+    let (cause, text) = match kind {
+        "MemoryError" => (Cause::MemoryError, format!("Python could not allocate memory{worker}: an exception, not a kill.")),
+        "OutOfMemoryError" => (Cause::CudaOom, format!("The accelerator ran out of memory{worker}.")),
+        "KeyboardInterrupt" => (Cause::Interrupted, "The program was interrupted (SIGINT).".to_owned()),
+        "TimeoutError" | "Timeout" => (Cause::Timeout, format!("Something waited in vain{worker}{at}.")),
+        "DistBackendError" => (Cause::Nccl, format!("The collective communication failed{at}.")),
+        _ => (Cause::PythonException, format!("{kind} was raised{worker}{at}.")),
+    };
+    let grade = if traceback.opened { Grade::Proven } else { Grade::Likely };
+    Some(Finding::new(cause, grade, text).because(&traceback.raised, "the exception itself"))
+}
+
+/// A hang.
+pub(super) fn waited(death: &Death, _: &Context) -> Option<Finding> {
+    let fact = death.find(|w| matches!(w, What::TimedOut { .. }))?;
+    let text = "Something waited in vain: the program hung, nothing here says on what.";
+    Some(Finding::new(Cause::Timeout, Grade::Proven, text).because(fact, "a time-out, not a death"))
+}
+
+/// A stop that is told without a signal, or the surroundings failed.
+pub(super) fn stopped(death: &Death, _: &Context) -> Option<Finding> {
+    if let Some(fact) = death.find(|w| matches!(w, What::Infrastructure)) {
+        let text = "The job's surroundings failed: the runner, the node or the image.";
+        return Some(Finding::new(Cause::Infrastructure, Grade::Likely, text).because(fact, "not the job itself"));
+    }
+    let never_ran = death.containers().find(|(_, c)| c.reason == Some(Reason::NotStarted));
+    if let Some((fact, _)) = never_ran {
+        let text = sentence(&format!("{} never ran.", subject(death)));
+        return Some(Finding::new(Cause::Infrastructure, Grade::Likely, text).because(fact, "it was not started"));
+    }
+    let fact = death.find(|w| matches!(w, What::Stopped { .. }))?;
+    let What::Stopped { by, why, signal } = &fact.what else { return None };
+    let text = sentence(&format!("{} was stopped by {by}: {}.", subject(death), super::says::why(*why)));
+    let cause = match (why, signal) {
+        (Why::TimeLimit, _) => Cause::TimeLimit,
+        (Why::Preemption, _) => Cause::Preempted,
+        (Why::Shutdown, _) => Cause::Infrastructure,
+        (_, Some(Signal::INT)) => Cause::Interrupted,
+        (_, Some(Signal::TERM)) | (Why::Request, None) => Cause::Sigterm,
+        _ => Cause::SigkillExternal,
+    };
+    Some(Finding::new(cause, Grade::Likely, text).because(fact, "the sender is named"))
+}
+
+/// A process that is gone, and nothing else.
+pub(super) fn vanished(death: &Death, _: &Context) -> Option<Finding> {
+    let fact = death.find(|w| matches!(w, What::Ended { how: How::Vanished, .. }))?;
+    let text = sentence(&format!("{} is gone; neither a signal nor a message of its own is here.", subject(death)));
+    Some(Finding::new(Cause::ExitedUnexpectedly, Grade::Likely, text).because(fact, "somebody noticed that it is gone"))
+}
+
+/// What remains: an exit code of its own, or a lost peer.
+pub(super) fn anything_else(death: &Death) -> Finding {
+    let lost_peer = death.find(|w| matches!(w, What::PeerLost));
+    if let Some(fact) = lost_peer {
+        let text = "A peer was lost; why is to be found in the log of that peer.";
+        return Finding::new(Cause::Nccl, Grade::Suspected, text).because(fact, "the view of a survivor");
+    }
+    let who = subject(death);
+    let worker = death.who.role == crate::fact::Role::Worker;
+    match death.exit_code {
+        Some(code) if worker => Finding::new(
+            Cause::ExitedUnexpectedly,
+            Grade::Likely,
+            sentence(&format!("{who} ended with exit code {code} by itself: no signal, so nobody killed it.")),
+        ),
+        Some(code) => {
+            Finding::new(Cause::Other, Grade::Suspected, sentence(&format!("{who} ended with exit code {code}; nothing here says why.")))
+        }
+        None => Finding::new(Cause::Other, Grade::Suspected, sentence(&format!("{who} ended; nothing here says why."))),
+    }
+}

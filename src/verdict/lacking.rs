@@ -1,0 +1,125 @@
+//! What is missing for a surer verdict, and the command that gets it on the platform at hand.
+
+use super::{Cause, Grade, Lacking};
+use crate::death::{Context, Cover, Death};
+use crate::fact::{Engine, What};
+use crate::seen::Kind;
+use crate::time::Stamp;
+
+/// What would settle the question of one death.
+pub(super) fn of(death: &Death, context: &Context, cause: Cause, grade: Grade) -> Vec<Lacking> {
+    let mut all = Vec::new();
+    match cause {
+        Cause::OomSuspected | Cause::SigkillUnexplained | Cause::ExitedUnexpectedly => {
+            all.extend(kernel_log(death, context));
+            all.extend(record(death, "tell whether the memory limit was reached (OOMKilled), and which limit it was"));
+            if cause == Cause::SigkillUnexplained && context.cover(death.when()).0 == Cover::Covers {
+                all.push(lacking("who may send signals on the machine", None, "name a batch system, a cron job, systemd-oomd or an operator"));
+            }
+            if cause == Cause::ExitedUnexpectedly {
+                all.push(lacking("the program's own output, from the start to the last line", None, "show the signal or the exception"));
+            }
+        }
+        Cause::ShmSuspected | Cause::ShmSigbus if grade < Grade::Proven => {
+            if context.dev_shm().is_none() {
+                let how = match engine(death) {
+                    Some(Engine::Kubernetes) => format!("kubectl exec {} -- df -h /dev/shm", name(death, "POD")),
+                    Some(Engine::Docker | Engine::Podman) => format!("docker exec {} df -h /dev/shm", name(death, "CONTAINER")),
+                    _ => "df -h /dev/shm".to_owned(),
+                };
+                all.push(lacking("the fill of /dev/shm while the job runs", Some(how), "show it full, or rule it out (it empties when the processes die)"));
+            }
+            all.extend(record(death, "tell the size of /dev/shm (ShmSize, or the volume at /dev/shm)"));
+            if context.torch().is_none() {
+                let how = "python -c 'import torch; print(torch.__version__)'";
+                all.push(lacking("PyTorch's version", Some(how.to_owned()), "tell whether its own batches can cause SIGBUS at all (before 2.10)"));
+            }
+        }
+        Cause::SigbusOther => {
+            all.push(lacking("what the process had mapped: a memmap, a data set or weights on another file system", None, "name the file that was truncated, or the disk that failed"));
+            all.extend(kernel_log(death, context));
+        }
+        Cause::Timeout => all.push(lacking(
+            "where the processes hang",
+            Some("py-spy dump --pid PID".to_owned()),
+            "tell a lost worker from a slow one",
+        )),
+        Cause::Other => all.push(lacking("the program's own output", None, "show the signal or the exception")),
+        _ => {}
+    }
+    all
+}
+
+/// What to fetch where nothing died as far as the inputs tell.
+pub(super) fn of_nothing(context: &Context) -> Vec<Lacking> {
+    let records = context.inputs.iter().any(|i| matches!(i.kind, Kind::Record(_)));
+    if records || context.inputs.is_empty() {
+        return Vec::new();
+    }
+    vec![lacking(
+        "the exit record, if the job did die",
+        Some("docker inspect NAME, or kubectl get pod NAME -o json".to_owned()),
+        "tell the exit code and whether it was killed for memory; a killed main process writes nothing",
+    )]
+}
+
+fn lacking(what: &str, how: Option<String>, would: &str) -> Lacking {
+    Lacking { what: what.to_owned(), how, would: would.to_owned() }
+}
+
+/// The kernel log, unless one of that time was read.
+fn kernel_log(death: &Death, context: &Context) -> Option<Lacking> {
+    let (cover, _) = context.cover(death.when());
+    if cover == Cover::Covers {
+        return None;
+    }
+    let node = death.who.host.clone().map_or_else(|| "the machine".to_owned(), |host| format!("node {host}"));
+    let (what, how) = match death.when() {
+        Some(when @ Stamp::Wall(_)) => (
+            format!("the kernel log of {node} around {}", when.hms()),
+            match when.window(60) {
+                Some((since, until)) => format!("journalctl -k --since '{since}' --until '{until}'"),
+                None => "dmesg -T".to_owned(),
+            },
+        ),
+        _ => (format!("the kernel log of {node} at that time"), "dmesg -T | grep -i -E 'oom|killed process'".to_owned()),
+    };
+    Some(lacking(&what, Some(how), "show an out-of-memory kill with its cgroup, or rule it out"))
+}
+
+/// The record of the container, unless there is one.
+fn record(death: &Death, would: &str) -> Option<Lacking> {
+    if death.containers().next().is_some() {
+        return None;
+    }
+    let (what, how) = match (&death.who.pod, &death.who.container_name, engine(death)) {
+        (Some(pod), _, _) => ("the pod's status", format!("kubectl get pod {} -o json", shell(pod))),
+        (None, Some(container), _) => ("the container's record", format!("docker inspect {}", shell(container))),
+        (None, None, Some(Engine::Kubernetes)) => ("the pod's status", "kubectl get pod POD -o json".to_owned()),
+        (None, None, _) if death.who.job.is_some() => {
+            let job = death.who.job.as_deref().and_then(|j| j.split('.').next()).unwrap_or("JOB");
+            ("the job's accounting", format!("sacct -j {} --json", shell(job)))
+        }
+        _ => ("the container's or pod's record, if it ran in one", "docker inspect NAME, or kubectl get pod NAME -o json".to_owned()),
+    };
+    Some(lacking(what, Some(how), would))
+}
+
+fn engine(death: &Death) -> Option<Engine> {
+    let of_record = death.facts.iter().find_map(|fact| match &fact.what {
+        What::Container(container) => Some(container.engine),
+        _ => None,
+    });
+    of_record.or(death.who.pod.is_some().then_some(Engine::Kubernetes))
+}
+
+fn name(death: &Death, placeholder: &str) -> String {
+    let known = death.who.pod.as_ref().or(death.who.container_name.as_ref()).or(death.who.container.as_ref());
+    known.map_or_else(|| placeholder.to_owned(), |name| shell(name))
+}
+
+/// A name from a log is not to be trusted in a command line.
+fn shell(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@".contains(c);
+    if !name.is_empty() && name.chars().all(plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
+}
