@@ -98,6 +98,7 @@ struct Collector<'a> {
     span: Option<(Stamp, Stamp)>,
     kernel_span: Option<(Stamp, Stamp)>,
     boot_span: Option<(Stamp, Stamp)>,
+    latest: Option<Stamp>,
     repeats: HashMap<&'static str, usize>,
     text: usize,
     dropped: u64,
@@ -116,6 +117,7 @@ impl<'a> Collector<'a> {
             span: None,
             kernel_span: None,
             boot_span: None,
+            latest: None,
             repeats: HashMap::new(),
             text: 0,
             dropped: 0,
@@ -146,6 +148,7 @@ impl<'a> Collector<'a> {
         self.journal_lines += u64::from(envelope.kernel == Some(false));
         self.text_lines += u64::from(!line.text.trim().is_empty());
         if let Some(when) = envelope.when {
+            self.latest = Some(when);
             widen(&mut self.span, when);
             if kernel {
                 widen(&mut self.kernel_span, when);
@@ -158,6 +161,7 @@ impl<'a> Collector<'a> {
             let place = Place::line(self.name, line.number);
             let mut fact = fact(claim, pattern.id, pattern.witness, place, &line.text, envelope);
             complete(&mut fact.who, about);
+            fact.since = self.latest.filter(|_| fact.when.is_none());
             self.push(fact);
         }
     }
@@ -174,6 +178,7 @@ impl<'a> Collector<'a> {
                 what: entry.claim.what,
                 who: entry.claim.who,
                 when: entry.when,
+                since: None,
                 boot: None,
                 place,
                 text: cut(&entry.text),
@@ -238,7 +243,7 @@ fn fact(claim: Claim, id: &'static str, witness: crate::fact::Witness, place: Pl
         ..Who::default()
     };
     complete(&mut who, &about);
-    Fact { what, who, when: envelope.when, boot: envelope.boot, place, text: cut(text), witness, id }
+    Fact { what, who, when: envelope.when, since: None, boot: envelope.boot, place, text: cut(text), witness, id }
 }
 
 /// Fills in what the surroundings of a line tell of whom it is about.

@@ -12,6 +12,8 @@ pub struct Context {
     pub facts: Vec<Fact>,
     /// What was read.
     pub inputs: Vec<Input>,
+    /// Frames of native stacks, as UCX and glog print them: what a process was doing when a signal came.
+    pub frames: Vec<Fact>,
     /// How many OOM kills the kernel reported in all inputs, joined or not.
     pub oom_kills: usize,
 }
@@ -27,6 +29,14 @@ pub enum Cover {
     Unclear,
     /// No kernel log was given.
     Absent,
+}
+
+/// How many native frames are kept.
+const FRAMES: usize = 1024;
+
+/// Whether a frame is of compiled code.
+fn is_native(what: &What) -> bool {
+    matches!(what, What::Frame { file, function: Some(_), .. } if !file.ends_with(".py") && !file.starts_with('<'))
 }
 
 impl Context {
@@ -47,6 +57,7 @@ impl Context {
         let kills = |what: &What| matches!(what, What::Oom(crate::fact::OomLine::Killed { .. }));
         Self {
             facts: facts.iter().filter(|fact| circumstantial(&fact.what)).cloned().collect(),
+            frames: facts.iter().filter(|fact| is_native(&fact.what)).take(FRAMES).cloned().collect(),
             inputs: inputs.to_vec(),
             oom_kills: facts.iter().filter(|fact| kills(&fact.what)).count(),
         }

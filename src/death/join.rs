@@ -145,9 +145,11 @@ pub(super) fn containers(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Inpu
 /// Adds a container's record to a death. Its exit is the death's own only where `own`.
 fn attach(death: &mut Death, group: &Group<'_>, join: Join, own: bool) {
     let pid = death.who.host_pid;
-    let worker = death.who.role == Role::Worker;
+    let inside = death.who.role == Role::Worker || !own;
+    let role = death.who.role;
     merge_who(&mut death.who, &group.who);
-    if worker {
+    if inside {
+        death.who.role = role;
         // The record's pid is that of the main process, not of the worker that died.
         death.who.host_pid = pid;
     }
@@ -196,7 +198,15 @@ pub(super) fn reports(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input])
             }
         }
         if let Some((at, join)) = best {
-            adopt(&mut deaths[at], report, &place, Some(join), 0);
+            let anonymous = is_anonymous(&deaths[at]) && deaths[at].order.0 == order.0;
+            let join = (!anonymous).then_some(join);
+            adopt(&mut deaths[at], report.clone(), &place, join, 0);
+            let first = deaths[at].who.host_pid;
+            for victim in (0..report.victims.len()).filter(|v| Some(report.victims[*v].pid) != first) {
+                let mut death = Death { order, count: 1, consequence: true, ..Death::default() };
+                adopt(&mut death, report.clone(), &place, None, victim);
+                deaths.push(death);
+            }
             continue;
         }
         let of_known_container = |who: &Who| {
@@ -205,7 +215,13 @@ pub(super) fn reports(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input])
                 || who.job.is_some() && who.job == place.job
         };
         let ours = known.iter().any(of_known_container);
-        let someone_elses = !ours && place.container.is_some() && known.iter().any(|who| who.container.is_some());
+        let inside = |who: &Who| {
+            let id = who.container.as_deref().and_then(|id| id.get(..12));
+            id.is_some_and(|id| [&report.victim_cgroup, &report.limit_cgroup].into_iter().flatten().any(|path| path.contains(id)))
+        };
+        let ours = ours || known.iter().any(inside);
+        // Where containers are given, a report that names another place is about somebody else.
+        let someone_elses = !ours && report.victim_cgroup.is_some() && known.iter().any(|who| who.container.is_some());
         if someone_elses || (!ours && !reasons.is_empty()) {
             for (at, reason) in reasons {
                 let fact = report.victims[0].fact.clone();
@@ -220,6 +236,14 @@ pub(super) fn reports(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input])
             deaths.push(death);
         }
     }
+}
+
+/// Whether nothing is known of the process but its signal, as from a shell's bare `Killed`.
+fn is_anonymous(death: &Death) -> bool {
+    let Who { role, host_pid, own_pid, process, container, pod, rank, .. } = &death.who;
+    *role == Role::Unknown
+        && (host_pid.is_none() && own_pid.is_none() && rank.is_none())
+        && (process.is_none() && container.is_none() && pod.is_none())
 }
 
 /// How good a join is.
@@ -308,7 +332,9 @@ fn fit(death: &Death, report: &OomReport, place: &Who, deaths: usize) -> Result<
     if !plausible(death, &victim.process) {
         return Err(format!("{}: another program", described()));
     }
-    match gap {
+    // A line without a clock came later than the last one with a clock: that can show nearness, never distance.
+    let near = death.facts.iter().filter_map(|f| f.since.and_then(|t| when?.gap(t))).min_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    match gap.or(near.filter(|gap| gap.seconds <= SAME_TIME)) {
         Some(gap) if gap.seconds <= SAME_TIME => Ok(Join::ProgramAndTime),
         Some(_) => Err(format!("{}: at another time", described())),
         // Without clocks, only a name that nothing but a DataLoader worker has, or the only death beside the only kill.
@@ -351,6 +377,7 @@ fn plausible(death: &Death, process: &str) -> bool {
         }
         // From PyTorch 2.5 a worker is `pt_data_worker`; before, it bears its parent's name.
         (None, Role::Worker) => python,
+        (None, Role::Unknown) if death.who.own_pid.is_none() => true,
         (None, Role::Rank | Role::Engine | Role::Unknown) => python || process.starts_with("torchrun"),
         (None, Role::Main) => true,
         (None, Role::Launcher | Role::Unit | Role::Job) => python,
@@ -368,8 +395,10 @@ pub(super) fn senders(deaths: &mut Vec<Death>, facts: &[Fact]) {
         let by_pid = deaths.iter().position(|d| {
             fact.who.host_pid.is_some() && d.who.host_pid == fact.who.host_pid
                 || fact.who.own_pid.is_some() && d.who.own_pid == fact.who.own_pid
+                || fact.who.host_pid.is_some() && d.who.host_pid.is_none() && d.who.unit.is_some() && d.who.unit == fact.who.unit
         });
         if let Some(at) = by_pid {
+            merge_who(&mut deaths[at].who, &fact.who);
             deaths[at].facts.push(fact.clone());
             continue;
         }

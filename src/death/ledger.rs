@@ -118,7 +118,8 @@ impl Ledger {
     fn enter(&mut self, input: usize, line: u64, fact: &Fact, beside: Option<usize>) -> usize {
         let signal = signal_of(&fact.what);
         let at = self.same_process(fact).or_else(|| match &fact.what {
-            What::Ended { how: How::Vanished, .. } => beside.or_else(|| self.vanished(input, fact)),
+            What::Ended { how: How::Vanished, .. } if fact.who.own_pid.is_none() => beside.or_else(|| self.vanished(input, fact)),
+            What::Ended { how: How::Vanished, .. } => self.vanished(input, fact),
             What::Ended { how: How::Code(_), .. } if signal.is_none() => self.last(|d| !d.late),
             What::Ended { .. } | What::Caught { .. } => self.same_signal(input, fact, signal),
             What::Refused { resource, .. } => {
@@ -126,9 +127,15 @@ impl Ledger {
             }
             What::TimedOut { .. } | What::PeerLost => self.last(|d| !d.late),
             What::Nccl => self.last(|d| d.order.0 == input),
+            What::Hardware(_) => self.last(|d| {
+                d.order.0 == input && d.find(|w| matches!(w, What::Hardware(_))).is_some() && (d.who.host_pid.is_none() || fact.who.host_pid.is_none())
+            }),
             What::Gpu { .. } => self.last(|d| d.find(|w| matches!(w, What::Gpu { .. })).is_some()),
             What::OomReported { .. } => {
-                self.last(|d| (d.signal == Some(Signal::KILL) || d.vanished()) && may_share(d, fact) && same_unit_or_job(d, fact))
+                self.last(|d| (d.signal == Some(Signal::KILL) || d.vanished())
+                    && may_share(d, fact)
+                    && same_unit_or_job(d, fact)
+                    && (fact.who.host_pid.is_none() || d.who.host_pid.is_none()))
             }
             What::Stopped { .. } => self.last(|d| {
                 (d.signal.is_none_or(|s| s == Signal::KILL || s == Signal::TERM))
@@ -159,6 +166,10 @@ impl Ledger {
         };
         death.count += u64::from(another);
         let echo = matches!(fact.what, What::Ended { how: How::Code(_), .. }) && signal.is_none();
+        if echo && death.signal.is_none() && fact.who.own_pid.is_some() && death.refused(Resource::Shm).is_some() {
+            // Who was refused shared memory lived to say so; the process that then ended is the dead one.
+            death.who.own_pid = fact.who.own_pid;
+        }
         if !echo {
             death.signal = death.signal.or(signal);
             merge_who(&mut death.who, &fact.who);
@@ -221,7 +232,10 @@ impl Ledger {
     /// A death of the same signal that the fact may speak of: one of the two names no pid.
     fn same_signal(&self, input: usize, fact: &Fact, signal: Option<Signal>) -> Option<usize> {
         if let Some(pid) = fact.who.host_pid {
-            return self.last(|d| d.who.host_pid == Some(pid) || d.order.0 == input && d.who.unit.is_some() && d.who.unit == fact.who.unit && d.who.host_pid.is_none());
+            return self.last(|d| {
+                let nameless = d.who.host_pid.is_none() && d.who.own_pid.is_none() && d.order.0 == input;
+                d.who.host_pid == Some(pid) || nameless && d.signal == signal && is_same(&d.who.unit, &fact.who.unit) && may_share(d, fact)
+            });
         }
         self.last(|d| {
             d.signal == signal
@@ -265,17 +279,19 @@ fn same_unit_or_job(death: &Death, fact: &Fact) -> bool {
 /// Last corrections, when all evidence is in: symptoms of one full /dev/shm become one death, quotations are dropped,
 /// consequences are marked, and the earliest comes first.
 pub(super) fn settle(deaths: &mut Vec<Death>, facts: &[Fact]) {
-    one_full_shm(deaths);
     semaphores(deaths);
+    one_full(deaths, Resource::Shm);
+    one_full(deaths, Resource::Disk);
+    beside_others(deaths);
     quotations(deaths, facts);
     consequences(deaths);
     deaths.sort_by_key(|death| (death.late, death.consequence, death.order));
 }
 
-/// Workers that die of SIGBUS and workers that are refused shared memory suffer from the same full /dev/shm.
-fn one_full_shm(deaths: &mut Vec<Death>) {
-    let bus = deaths.iter().position(|d| d.signal == Some(Signal::BUS) && d.refused(Resource::Shm).is_none());
-    let refused = deaths.iter().position(|d| d.refused(Resource::Shm).is_some() && d.signal.is_none());
+/// Processes that die of SIGBUS and processes that are refused room suffer from the same full /dev/shm or disk.
+fn one_full(deaths: &mut Vec<Death>, resource: Resource) {
+    let bus = deaths.iter().position(|d| d.signal == Some(Signal::BUS) && d.refused(resource).is_none());
+    let refused = deaths.iter().position(|d| d.refused(resource).is_some() && d.signal.is_none());
     let (Some(bus), Some(refused)) = (bus, refused) else { return };
     if !is_same(&deaths[bus].who.container, &deaths[refused].who.container) || !is_same(&deaths[bus].who.pod, &deaths[refused].who.pod) {
         return;
@@ -286,6 +302,14 @@ fn one_full_shm(deaths: &mut Vec<Death>) {
     death.facts.extend(other.facts);
     death.facts.sort_by(|a, b| a.place.cmp(&b.place));
     deaths.remove(refused);
+}
+
+/// The message that workers are gone names several pids, and the signal is known of one: the others went with it.
+fn beside_others(deaths: &mut [Death]) {
+    for i in 0..deaths.len() {
+        let Some(said) = deaths[i].facts.first().filter(|_| deaths[i].vanished()).map(|f| f.place.clone()) else { continue };
+        deaths[i].consequence |= deaths.iter().enumerate().any(|(j, d)| j != i && !d.vanished() && d.facts.iter().any(|f| f.place == said));
+    }
 }
 
 /// ENOSPC out of `SemLock` is a full /dev/shm, though the exception names no file (CPython Modules/_multiprocessing).

@@ -75,7 +75,11 @@ pub(super) fn stopped(death: &Death, _: &Context) -> Option<Finding> {
         return Some(Finding::new(Cause::Infrastructure, Grade::Likely, text).because(fact, "not the job itself"));
     }
     let never_ran = death.containers().find(|(_, c)| c.reason == Some(Reason::NotStarted));
-    if let Some((fact, _)) = never_ran {
+    if let Some((fact, container)) = never_ran {
+        if matches!(container.exit_code, Some(126 | 127)) {
+            let text = sentence(&format!("{} never ran: its command was not found or could not be executed.", subject(death)));
+            return Some(Finding::new(Cause::Other, Grade::Likely, text).because(fact, "exit codes 126 and 127 are the engine's for that"));
+        }
         let text = sentence(&format!("{} never ran.", subject(death)));
         return Some(Finding::new(Cause::Infrastructure, Grade::Likely, text).because(fact, "it was not started"));
     }
@@ -87,7 +91,7 @@ pub(super) fn stopped(death: &Death, _: &Context) -> Option<Finding> {
         (Why::Preemption, _) => Cause::Preempted,
         (Why::Shutdown, _) => Cause::Infrastructure,
         (_, Some(Signal::INT)) => Cause::Interrupted,
-        (_, Some(Signal::TERM)) | (Why::Request, None) => Cause::Sigterm,
+        (_, Some(Signal::TERM)) => Cause::Sigterm,
         _ => Cause::SigkillExternal,
     };
     Some(Finding::new(cause, Grade::Likely, text).because(fact, "the sender is named"))
@@ -108,16 +112,12 @@ pub(super) fn anything_else(death: &Death) -> Finding {
         return Finding::new(Cause::Nccl, Grade::Suspected, text).because(fact, "the view of a survivor");
     }
     let who = subject(death);
-    let worker = death.who.role == crate::fact::Role::Worker;
     match death.exit_code {
-        Some(code) if worker => Finding::new(
+        Some(code) => Finding::new(
             Cause::ExitedUnexpectedly,
-            Grade::Likely,
-            sentence(&format!("{who} ended with exit code {code} by itself: no signal, so nobody killed it.")),
+            Grade::Suspected,
+            sentence(&format!("{who} ended with exit code {code}: by itself, no signal is named, and nothing here says why.")),
         ),
-        Some(code) => {
-            Finding::new(Cause::Other, Grade::Suspected, sentence(&format!("{who} ended with exit code {code}; nothing here says why.")))
-        }
         None => Finding::new(Cause::Other, Grade::Suspected, sentence(&format!("{who} ended; nothing here says why."))),
     }
 }

@@ -58,14 +58,18 @@ pub(super) fn not_for_memory(death: &Death, context: &Context) -> Option<Finding
     let (cover, input) = context.cover(death.when());
     let silent = cover == Cover::Covers && context.oom_kills == 0 && death.oom.is_none();
     let own_time = death.aside.iter().any(|(_, reason)| reason.contains("another container") || reason.contains("another pod"));
-    if record.is_none() && !silent {
+    // Docker's event log names every kill of its own and every OOM notice; Podman's knows neither.
+    let logged = death.event(|e| e == ContainerEvent::Started).is_some() && death.event(|e| matches!(e, ContainerEvent::Died(Some(137)))).is_some();
+    let docker_log = death.event(|e| matches!(e, ContainerEvent::Died(_))).filter(|f| logged && f.id.starts_with("docker"));
+    if record.is_none() && !silent && docker_log.is_none() {
         return None;
     }
     let who = subject(death);
     let text = match (record.is_some(), silent) {
         (true, true) => format!("Something killed {who} with SIGKILL; the container's record and the kernel log say that it was not for memory."),
         (true, false) => format!("Something killed {who} with SIGKILL; what is here says that it was not the container's memory limit."),
-        (false, _) => format!("Something killed {who} with SIGKILL; the kernel log of that time holds no out-of-memory report."),
+        (false, false) => format!("Something killed {who} with SIGKILL; the engine's event log holds neither a kill of its own nor an out-of-memory notice."),
+        (false, true) => format!("Something killed {who} with SIGKILL; the kernel log of that time holds no out-of-memory report."),
     };
     let mut found = Finding::new(Cause::SigkillUnexplained, Grade::Likely, text);
     if let Some((fact, _)) = record {

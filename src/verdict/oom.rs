@@ -59,7 +59,12 @@ pub(super) fn reported_by_kernel(death: &Death, _: &Context) -> Option<Finding> 
 fn mostly_shm(report: &OomReport) -> Option<(Bytes, Bytes)> {
     let whole = report.usage.or(report.limit);
     match (report.shmem, whole) {
-        (Some(shmem), Some(whole)) => (whole.0 > 0 && shmem.0.saturating_mul(2) >= whole.0).then_some((shmem, whole)),
+        (Some(shmem), Some(whole)) => {
+            let half = shmem.0.saturating_mul(2) >= whole.0;
+            // The largest part counts as well: page tables, kernel memory and cache make up the rest.
+            let largest = report.anon.is_some_and(|anon| shmem >= anon) && shmem.0.saturating_mul(5) >= whole.0.saturating_mul(2);
+            (whole.0 > 0 && (half || largest)).then_some((shmem, whole))
+        }
         (Some(shmem), None) => {
             let anon = report.anon.or(report.victims.first().and_then(|v| v.anon))?;
             let sum = Bytes(shmem.0.saturating_add(anon.0));
@@ -111,7 +116,8 @@ pub(super) fn reported_by_runtime(death: &Death, context: &Context) -> Option<Fi
     // On cgroup v1 the flag is raised in every container below a cgroup that ran out. Where the engine itself sent the
     // signal and the kernel shot somebody else, the flag is about that other container.
     let sent = death.event(|e| e == ContainerEvent::Kill(Signal::KILL));
-    if sent.is_some() && context.oom_kills > 0 && !death.aside.is_empty() {
+    let disabled = container.is_some_and(|c| c.oom_kill_disabled);
+    if sent.is_some() && (disabled || context.oom_kills > 0 && !death.aside.is_empty()) {
         return None;
     }
     let unlimited = container.is_some_and(|c| c.memory == Some(Limit::Unlimited) && !c.parent_cgroup);

@@ -48,6 +48,12 @@ pub(super) fn bus_error(death: &Death, context: &Context) -> Option<Finding> {
     if let Some(strong) = strong {
         return conclude(Cause::ShmSigbus, Grade::Likely, format!("{full}."), vec![strong], doubts);
     }
+    if let Some(disk) = death.refused(Resource::Disk) {
+        let text = format!("{who} died of SIGBUS on a full disk: a mapped file on it could not be backed.");
+        let refused = Evidence { fact: disk.clone(), says: "a disk was full".to_owned() };
+        let fors = std::iter::once(refused).chain(other).chain(room).collect();
+        return conclude(Cause::SigbusOther, Grade::Likely, text, fors, hint.into_iter().collect());
+    }
     if let Some(room) = room {
         let (summary, mut fors) = match &other {
             Some(_) => (format!("{who} died of SIGBUS while a disk was full and /dev/shm had room: a mapped file could not be backed."), Vec::new()),
@@ -79,7 +85,7 @@ pub(super) fn bus_error(death: &Death, context: &Context) -> Option<Finding> {
     }
     if let Some(weak) = weak {
         let text = format!("{who} died of SIGBUS in a container with a small /dev/shm.");
-        return conclude(Cause::ShmSigbus, Grade::Suspected, text, vec![weak], doubts);
+        return conclude(Cause::ShmSuspected, Grade::Suspected, text, vec![weak], doubts);
     }
     let text = format!("{who} died of SIGBUS; nothing here tells which memory it touched.");
     conclude(Cause::ShmSuspected, Grade::Suspected, text, Vec::new(), doubts)
@@ -131,7 +137,7 @@ impl Weighed {
             }
         }
         let in_nccl = |what: &What| matches!(what, What::Frame { function: Some(f), .. } if NCCL_SHM.iter().any(|known| f.starts_with(known)));
-        if let Some(fact) = death.find(in_nccl).filter(|_| strong.is_none()) {
+        if let Some(fact) = context.frames.iter().find(|f| in_nccl(&f.what)).filter(|_| strong.is_none()) {
             strong = Some(evidence(fact, "it was touching a fresh NCCL segment in /dev/shm, which had no page left".to_owned()));
         }
         let other = context.full_disk().map(|f| evidence(f, "this file system is full".to_owned()));
