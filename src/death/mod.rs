@@ -10,6 +10,8 @@ mod ledger;
 mod oom_block;
 mod oom_numbers;
 mod oom_report;
+#[cfg(test)]
+mod oom_tests;
 mod traceback;
 
 pub use context::{Context, Cover};

@@ -81,7 +81,7 @@ impl Numbers {
         report.anon = stat(&["total_rss", "rss", "anon"]).map(Bytes);
         let shmem = stat(&["total_shmem", "shmem"]).or_else(|| {
             // Before 4.12: page cache that is on no file list is shared memory.
-            let files = get(&self.stats, "inactive_file")? + get(&self.stats, "active_file")?;
+            let files = get(&self.stats, "inactive_file")?.saturating_add(get(&self.stats, "active_file")?);
             cache?.checked_sub(files)
         });
         report.shmem = shmem.map(Bytes);

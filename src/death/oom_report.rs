@@ -65,6 +65,6 @@ pub struct Task {
     pub pid: HostPid,
     /// Its name, at most 15 bytes.
     pub process: String,
-    /// Resident memory, in bytes for pages of 4 KiB.
+    /// Resident memory. The kernel counts pages; their size is learned from the victim's row, else 4 KiB.
     pub rss: Bytes,
 }

@@ -271,4 +271,25 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         near_misses: &["TIME                        PID UID GID SIG    COREFILE EXE        SIZE", "12 3 4 none present"],
     },
+    // journald (all versions) and rsyslog 8: lines that never reached the log. Only the first two lose the kernel's.
+    Pattern {
+        id: "systemd/lost-messages",
+        witness: Witness::Supervisor,
+        stems: &[" kernel messages", "/dev/kmsg buffer overrun", "Suppressed ", "messages lost due to rate-limiting"],
+        regex: r"^(?:Missed (?<missed>\d+) kernel messages$|/dev/kmsg buffer overrun, some messages lost\.|Suppressed (?<count>\d+) messages from \S+$|\S+: (?<lost>\d+) messages lost due to rate-limiting \()",
+        read: |c| {
+            let count = ["missed", "count", "lost"].iter().find_map(|group| c.num(group));
+            vec![Claim::bare(What::Suppressed { count, oom: false })]
+        },
+        samples: &[
+            "Missed 24 kernel messages",
+            "/dev/kmsg buffer overrun, some messages lost.",
+            "Suppressed 1532 messages from train.service",
+            "imuxsock: 317 messages lost due to rate-limiting (200 allowed within 5 seconds)",
+        ],
+        near_misses: &[
+            "imuxsock from <dockerd:1210>: begin to drop messages due to rate-limiting",
+            "Suppressed 3 messages from the user",
+        ],
+    },
 ];
