@@ -73,7 +73,7 @@ fn since_boot(inside: &str) -> Option<u64> {
 
 /// `[   54.717291] `, `[Tue Dec  1 06:55:38 2026] `, `[Dec 1 06:55] ` and `[  +0.000919] `.
 pub(super) fn bracket<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
-    let second = text.bytes().nth(1)?;
+    let second = *text.as_bytes().get(1)?;
     if !(second == b' ' || second.is_ascii_digit() || second.is_ascii_alphabetic() || second >= 0x80) {
         return None;
     }

@@ -90,11 +90,11 @@ pub(super) fn stamped<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest
 /// What follows level, logger and source, in the orders that the known libraries write them in after a stamp.
 fn detailed<'a>(rest: &'a str, envelope: &mut Envelope) -> &'a str {
     // PostgreSQL names its process after the zone.
-    if let Some((pid, after)) = rest.strip_prefix(' ').and_then(super::kernel::bracketed) {
-        if let (Ok(pid), Some(after)) = (pid.parse(), after.strip_prefix(' ')) {
-            envelope.speaker = Some(pid);
-            return after;
-        }
+    if let Some((pid, after)) = rest.strip_prefix(' ').and_then(super::kernel::bracketed)
+        && let (Ok(pid), Some(after)) = (pid.parse(), after.strip_prefix(' '))
+    {
+        envelope.speaker = Some(pid);
+        return after;
     }
     dashed(rest)
         .or_else(|| loguru(rest))
