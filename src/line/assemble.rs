@@ -64,10 +64,10 @@ impl Assembler {
                 return;
             }
             let fate = block.take(&text, number, sink);
-            if !matches!(fate, Fate::Taken) {
-                if let Some(block) = self.block.take() {
-                    block.end(sink);
-                }
+            if !matches!(fate, Fate::Taken)
+                && let Some(block) = self.block.take()
+            {
+                block.end(sink);
             }
             if !matches!(fate, Fate::Strange) {
                 return;
@@ -104,10 +104,11 @@ impl Assembler {
             None => {}
         }
         // Behind a container's or CI system's prefix the indentation shows only now.
-        if opened.envelope.kernel.is_none() {
-            if let Some(line) = self.inherited(&opened.text, number) {
-                return sink(line);
-            }
+        if opened.envelope.kernel.is_none()
+            && let Some(line) = self.inherited(&opened.text, number)
+        {
+            self.release(sink);
+            return sink(line);
         }
         if opened.column >= NARROWEST {
             self.trail = Some((opened.envelope.clone(), opened.column));

@@ -2,12 +2,11 @@
 
 use super::Envelope;
 use super::open::Rest;
-use crate::time::{self, Zone};
+use crate::time::{self, Iso, Zone};
 
 /// `2024-02-13T10:00:00.1234567Z ` of GitHub Actions, and `2024-05-20T12:00:00.123456Z 00O ` of GitLab (runner 17.0 and
 /// later: stream number, `O` or `E`, and `+` where a line goes on).
-pub(super) fn stamped<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
-    let (found, rest) = time::iso(text)?;
+pub(super) fn stamped<'a>(found: &Iso, rest: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
     if found.between != 'T' || found.zone != Zone::Zulu {
         return None;
     }

@@ -29,10 +29,8 @@ pub(super) fn strip_owned(text: String) -> String {
 
 /// Takes out what is no text.
 fn strip(text: &str) -> Cow<'_, str> {
-    let Some(first) = text.bytes().position(special).filter(|_| holds(text)) else { return Cow::Borrowed(text) };
+    let Some((before, mut rest)) = first(text).and_then(|first| text.split_at_checked(first)) else { return Cow::Borrowed(text) };
     let mut clean = String::with_capacity(text.len());
-    let first = if text.is_char_boundary(first) { first } else { 0 };
-    let (before, mut rest) = text.split_at(first);
     clean.push_str(before);
     while let Some(c) = rest.chars().next() {
         if let Some(after) = sequence(rest) {
@@ -47,10 +45,25 @@ fn strip(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// Whether there is anything to take out; keeps lines with an innocent `#` or `\` from being copied.
-fn holds(text: &str) -> bool {
-    text.contains(['\0', '\u{8}', '\u{1b}', '\u{feff}', '\u{241b}'])
-        || VISIBLE.iter().any(|mark| text.match_indices(mark).any(|(at, _)| sequence(text.get(at..).unwrap_or("")).is_some()))
+/// Where the first thing stands that has to go. Most lines have none, and are not copied; an innocent `#`, `\` or progress
+/// bar costs no more than a look.
+fn first(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    loop {
+        at += bytes.get(at..)?.iter().position(|b| special(*b))?;
+        let rest = bytes.get(at..)?;
+        let goes = match rest {
+            [0 | 0x08 | 0x1b, ..] | [0xef, 0xbb, 0xbf, ..] => true,
+            [0xef, ..] => false,
+            [0xe2, 0x90, 0x9b, ..] | [b'^' | b'\\' | b'#', ..] => text.get(at..).is_some_and(|rest| sequence(rest).is_some()),
+            _ => false,
+        };
+        if goes {
+            return Some(at);
+        }
+        at += 1;
+    }
 }
 
 /// What follows the terminal sequence at the beginning of a text, if one stands there.

@@ -2,7 +2,7 @@
 
 use super::Envelope;
 use super::open::Rest;
-use crate::time::{self, Stamp, Zone};
+use crate::time::{self, Iso, Stamp, Zone};
 
 /// A line of a CRI log file (containerd, CRI-O; Kubernetes 1.5 and later).
 pub(super) struct Cri<'a> {
@@ -16,11 +16,16 @@ pub(super) struct Cri<'a> {
 
 /// Reads `2026-12-01T06:55:40.304207123Z stdout F text`.
 pub(super) fn entry(text: &str) -> Option<Cri<'_>> {
-    let stream = text.get(19..)?;
-    if !(stream.contains(" stdout ") || stream.contains(" stderr ")) {
+    // Every date begins so; most other lines end here.
+    if text.as_bytes().get(10) != Some(&b'T') {
         return None;
     }
     let (found, rest) = time::iso(text)?;
+    stream(&found, rest)
+}
+
+/// What follows the stamp of a CRI log file.
+fn stream<'a>(found: &Iso, rest: &'a str) -> Option<Cri<'a>> {
     let rest = rest.strip_prefix(' ')?;
     let (error, rest) = match rest.strip_prefix("stdout ") {
         Some(rest) => (false, rest),
@@ -36,15 +41,14 @@ pub(super) fn entry(text: &str) -> Option<Cri<'_>> {
 }
 
 /// A line of a CRI log file.
-pub(super) fn cri<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
-    let entry = entry(text)?;
+pub(super) fn cri<'a>(found: &Iso, rest: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
+    let entry = stream(found, rest)?;
     envelope.saw(entry.stamp);
     Some(Rest::Tail(entry.text))
 }
 
 /// The stamp of `kubectl logs --timestamps` and `docker logs -t`: RFC 3339 with a zone, then one blank.
-pub(super) fn stamped<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
-    let (found, rest) = time::iso(text)?;
+pub(super) fn stamped<'a>(found: &Iso, rest: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
     if found.between != 'T' || found.comma || found.zone == Zone::Open {
         return None;
     }

@@ -2,7 +2,7 @@
 
 use super::Envelope;
 use super::open::Rest;
-use crate::time::{self, Stamp, Zone};
+use crate::time::{self, Iso, Stamp, Zone};
 
 /// What `dmesg -e` prints in place of a whole stamp.
 pub(super) enum Relative {
@@ -73,7 +73,7 @@ fn since_boot(inside: &str) -> Option<u64> {
 
 /// `[   54.717291] `, `[Tue Dec  1 06:55:38 2026] `, `[Dec 1 06:55] ` and `[  +0.000919] `.
 pub(super) fn bracket<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
-    let second = text.bytes().nth(1)?;
+    let second = *text.as_bytes().get(1)?;
     if !(second == b' ' || second.is_ascii_digit() || second.is_ascii_alphabetic() || second >= 0x80) {
         return None;
     }
@@ -97,8 +97,7 @@ pub(super) fn bracket<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest
 }
 
 /// `2026-12-01T06:55:38,717291+00:00 ` of `dmesg --time-format iso`: its comma, six digits and offset are its own.
-pub(super) fn iso<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
-    let (found, rest) = time::iso(text)?;
+pub(super) fn iso<'a>(found: &Iso, rest: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
     if !(found.comma && found.digits == 6 && found.between == 'T' && found.zone == Zone::Offset) {
         return None;
     }

@@ -3,7 +3,7 @@
 use super::Envelope;
 use super::open::Rest;
 use super::pairs;
-use crate::time;
+use crate::time::{self, Stamp};
 
 /// The levels of logging libraries, longer words first where one begins another.
 const LEVELS: [&str; 11] =
@@ -78,8 +78,7 @@ pub(super) fn word<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a
 }
 
 /// Stamps without a zone before a message, and what stands between them and it: `2023-01-01 10:00:00,123 - mmdet - INFO - `.
-pub(super) fn stamped<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
-    let (stamp, rest) = time::iso(text).map(|(found, rest)| (found.stamp, rest)).or_else(|| time::slashed(text))?;
+pub(super) fn stamped<'a>(stamp: Stamp, rest: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
     if !rest.is_empty() && !rest.starts_with([' ', ':', '\t', '|', ',', ';']) {
         return None;
     }
@@ -90,11 +89,11 @@ pub(super) fn stamped<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest
 /// What follows level, logger and source, in the orders that the known libraries write them in after a stamp.
 fn detailed<'a>(rest: &'a str, envelope: &mut Envelope) -> &'a str {
     // PostgreSQL names its process after the zone.
-    if let Some((pid, after)) = rest.strip_prefix(' ').and_then(super::kernel::bracketed) {
-        if let (Ok(pid), Some(after)) = (pid.parse(), after.strip_prefix(' ')) {
-            envelope.speaker = Some(pid);
-            return after;
-        }
+    if let Some((pid, after)) = rest.strip_prefix(' ').and_then(super::kernel::bracketed)
+        && let (Ok(pid), Some(after)) = (pid.parse(), after.strip_prefix(' '))
+    {
+        envelope.speaker = Some(pid);
+        return after;
     }
     dashed(rest)
         .or_else(|| loguru(rest))

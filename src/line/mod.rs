@@ -2,7 +2,7 @@
 //!
 //! Envelopes nest (a journal line inside a container's log inside a CI log), so `peel` takes one off after another, each
 //! line for itself: people paste logs together. What spans lines (a journal entry, a container's split line, the kernel's
-//! indented continuation) is put together before, in [`assemble`].
+//! indented continuation) is put together before, in `assemble.rs`.
 
 mod assemble;
 mod block;

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::time;
+
 use super::{Envelope, ci, clean, container, json, kernel, logging, rank, syslog};
 
 /// Envelopes nest a few deep; more than this is hostile text.
@@ -38,15 +40,20 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
             .or_else(|| rank::bracket(text, envelope))
             .or_else(|| container::kubectl(text, envelope))
             .or_else(|| logging::bracket(text, envelope)),
-        b'0'..=b'9' => kernel::record(text, envelope)
-            .or_else(|| container::cri(text, envelope))
-            .or_else(|| ci::stamped(text, envelope))
-            .or_else(|| kernel::iso(text, envelope))
-            .or_else(|| syslog::stamped(text, envelope))
-            .or_else(|| container::stamped(text, envelope))
-            .or_else(|| logging::stamped(text, envelope))
-            .or_else(|| container::compose(text, envelope))
-            .or_else(|| rank::label(text, envelope)),
+        b'0'..=b'9' => match time::iso(text) {
+            Some((found, rest)) => container::cri(&found, rest, envelope)
+                .or_else(|| ci::stamped(&found, rest, envelope))
+                .or_else(|| kernel::iso(&found, rest, envelope))
+                .or_else(|| syslog::iso(&found, rest, envelope))
+                .or_else(|| container::stamped(&found, rest, envelope))
+                .or_else(|| logging::stamped(found.stamp, rest, envelope)),
+            None => kernel::record(text, envelope)
+                .or_else(|| syslog::stamped(text, envelope))
+                .or_else(|| syslog::bare(text, envelope))
+                .or_else(|| time::slashed(text).and_then(|(stamp, rest)| logging::stamped(stamp, rest, envelope)))
+                .or_else(|| container::compose(text, envelope))
+                .or_else(|| rank::label(text, envelope)),
+        },
         b' ' => logging::rich(text).or_else(|| rank::label(text, envelope)),
         b'a'..=b'z' | b'A'..=b'Z' => kernel::decoded(text, envelope)
             .or_else(|| syslog::stamped(text, envelope))

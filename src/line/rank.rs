@@ -24,7 +24,7 @@ pub(super) fn bracket<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest
     }
     if let Some(digits) = inside.strip_prefix("default") {
         number(digits)?;
-        return rest.strip_prefix(':').map(after);
+        return rest.strip_prefix(':').map(Rest::Tail);
     }
     let rest = ["<stderr>:", "<stdout>:", "<stddiag>:"].iter().find_map(|stream| rest.strip_prefix(stream))?;
     let rank = match inside.split_once(',') {
@@ -93,6 +93,7 @@ mod tests {
             ("[rank0]: Traceback (most recent call last):", "Traceback (most recent call last):", Some(0), None),
             ("[rank3]:   File \"x.py\", line 3, in f", "  File \"x.py\", line 3, in f", Some(3), None),
             ("[default0]:ERROR: Unexpected bus error", "ERROR: Unexpected bus error", None, None),
+            ("[default0]:  File \"x.py\", line 3, in f", "  File \"x.py\", line 3, in f", None, None),
             ("[1,7]<stderr>:  File \"x.py\", line 3, in f", "  File \"x.py\", line 3, in f", Some(7), None),
             ("[1]<stderr>:Killed", "Killed", Some(1), None),
             ("[1,mpirank:0,algo-1]<stderr>:Killed", "Killed", Some(0), None),

@@ -106,8 +106,10 @@ impl Splitter {
                 Mode::Text => {
                     let end = bytes.iter().position(|b| matches!(b, b'\n' | b'\r')).unwrap_or(bytes.len());
                     let (text, rest) = bytes.split_at(end);
-                    self.line.push(text);
                     self.begun |= !text.is_empty();
+                    // A log that was cut to nothing while its writer went on has a hole of NUL bytes before its first line.
+                    let hole = if self.line.is_empty() { text.iter().take_while(|b| **b == 0).count() } else { 0 };
+                    self.line.push(text.get(hole..).unwrap_or_default());
                     bytes = rest;
                     if let Some((&mark, rest)) = rest.split_first() {
                         bytes = rest;

@@ -2,7 +2,7 @@
 
 use super::Envelope;
 use super::open::Rest;
-use crate::time::{self, Stamp, Zone};
+use crate::time::{self, Iso, Stamp, Zone};
 
 /// The sender of a message, from `host program[pid]: `.
 struct Tag<'a> {
@@ -56,27 +56,30 @@ fn message(text: &str) -> Rest<'_> {
     if text.contains("#012") { Rest::Made(text.replace("#012", "\n").replace("#011", "\t")) } else { Rest::System(text) }
 }
 
-/// `Dec  1 06:55:39 host program[pid]: ` and the same with the other stamps of rsyslog and journald.
+/// `Dec  1 06:55:39 host program[pid]: ` and the same with the weekday or the seconds since 1970 of journald.
 pub(super) fn stamped<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
-    let (stamp, rest, strict) = if text.starts_with(|c: char| c.is_ascii_digit()) {
-        match time::iso(text) {
-            // The nine digits of a container runtime, the seven of GitHub and a `Z` are seldom a syslog daemon's.
-            Some((found, rest)) if found.between == 'T' && !found.comma => {
-                let strict = found.zone != Zone::Offset || !matches!(found.digits, 0 | 3 | 6);
-                (found.stamp, rest, strict)
-            }
-            Some(_) => return None,
-            None => time::unix(text).map(|(stamp, rest)| (stamp, rest, false))?,
-        }
+    let (stamp, rest) = if text.starts_with(|c: char| c.is_ascii_digit()) {
+        time::unix(text)?
     } else {
-        let (stamp, rest) = time::day_month(text).or_else(|| time::system(text))?;
-        (stamp, rest, false)
+        time::day_month(text).or_else(|| time::system(text))?
     };
     let tag = tag(rest.strip_prefix(' ')?)?;
-    if strict && tag.pid.is_none() && tag.program != "kernel" {
+    envelope.saw(stamp);
+    Some(accept(&tag, envelope))
+}
+
+/// `2026-12-01T06:55:40+00:00 host program[pid]: ` of rsyslog and journald.
+pub(super) fn iso<'a>(found: &Iso, rest: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
+    if found.between != 'T' || found.comma {
         return None;
     }
-    envelope.saw(stamp);
+    let tag = tag(rest.strip_prefix(' ')?)?;
+    // The nine digits of a container runtime, the seven of GitHub and a `Z` are seldom a syslog daemon's.
+    let likely = found.zone == Zone::Offset && matches!(found.digits, 0 | 3 | 6);
+    if !likely && tag.pid.is_none() && tag.program != "kernel" {
+        return None;
+    }
+    envelope.saw(found.stamp);
     Some(accept(&tag, envelope))
 }
 

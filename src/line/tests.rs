@@ -52,6 +52,13 @@ fn an_overlong_line_keeps_its_two_ends() {
 }
 
 #[test]
+fn a_hole_of_nul_bytes_is_nothing() {
+    let mut bytes = vec![0; 3 << 20];
+    bytes.extend_from_slice(b"Killed\n");
+    assert_eq!(texts(&bytes), owned(&[(1, "Killed")]));
+}
+
+#[test]
 fn continuation_lines_inherit_the_envelope_above() {
     let all = read(
         b"[   61.730106] anon 49152\n               file 66719744\n               kernel 339968\n[   61.730121] Tasks state\n",

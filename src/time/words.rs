@@ -44,18 +44,24 @@ const WEEKDAYS: [&str; 28] = [
     "fr", "sa", "so", "lun", "mié", "jue", "vie", "sáb", "dom", "mie",
 ];
 
-/// The month that a word names: at most ten letters that begin as a month does, with or without a final point.
+/// Whether a word begins with a stem, in whatever case; told without copying, because every line's first word is asked.
+fn begins(word: &str, stem: &str) -> bool {
+    let mut letters = word.chars().flat_map(char::to_lowercase);
+    stem.chars().all(|c| letters.next() == Some(c))
+}
+
+/// The month that a word names: at most twelve letters that begin as a month does, with or without a final point.
 pub(super) fn month(word: &str) -> Option<i8> {
     let word = word.strip_suffix('.').unwrap_or(word);
-    if !(3..=12).contains(&word.len()) || !word.chars().all(char::is_alphabetic) {
+    if !(3..=12).contains(&word.len()) {
         return None;
     }
-    let lower = word.to_lowercase();
-    STEMS.iter().find(|(stem, _)| lower.starts_with(stem)).map(|(_, number)| *number)
+    let (_, number) = STEMS.iter().find(|(stem, _)| begins(word, stem))?;
+    word.chars().all(char::is_alphabetic).then_some(*number)
 }
 
 /// Whether a word is a short weekday name, with or without a final point or comma.
 pub(super) fn weekday(word: &str) -> bool {
     let word = word.trim_end_matches(['.', ',']);
-    (2..=5).contains(&word.len()) && WEEKDAYS.contains(&word.to_lowercase().as_str())
+    (2..=5).contains(&word.len()) && WEEKDAYS.iter().any(|day| day.len() == word.len() && begins(word, day))
 }
