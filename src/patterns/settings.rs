@@ -288,7 +288,7 @@ pub(super) const TABLE: &[Pattern] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{TABLE, Setting, What};
+    use super::{Setting, TABLE, What};
     use crate::line::{Envelope, Line};
 
     fn read(text: &str) -> Vec<(Setting, u64)> {

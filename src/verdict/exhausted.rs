@@ -16,11 +16,17 @@ pub(super) fn refused(death: &Death, _: &Context) -> Option<Finding> {
     let (cause, text) = match resource {
         Resource::Descriptors => (Cause::FdLimit, "ran out of file descriptors"),
         Resource::Disk => (Cause::DiskFull, "found no room on a disk"),
-        Resource::HostMemory | Resource::Maps | Resource::Threads => (Cause::MemoryError, "was refused memory by the allocator or the kernel; no process was killed"),
+        Resource::HostMemory | Resource::Maps | Resource::Threads => {
+            (Cause::MemoryError, "was refused memory by the allocator or the kernel; no process was killed")
+        }
         Resource::GpuMemory => (Cause::CudaOom, "ran out of memory on the accelerator"),
-        Resource::ShmOther if *by == "NCCL" => (Cause::Nccl, "could not use a shared memory segment, for a reason other than room"),
+        Resource::ShmOther if *by == "NCCL" => {
+            (Cause::Nccl, "could not use a shared memory segment, for a reason other than room")
+        }
         // EACCES, ENOENT, EROFS: a failed call, but no want of room.
-        Resource::ShmOther if *errno == Some(2) => (Cause::Other, "did not find a shared memory object: a peer had not made it, or had removed it"),
+        Resource::ShmOther if *errno == Some(2) => {
+            (Cause::Other, "did not find a shared memory object: a peer had not made it, or had removed it")
+        }
         Resource::ShmOther => (Cause::PythonException, "could not use a shared memory object, for a reason other than room"),
         Resource::Shm | Resource::ShmInodes => return None,
     };
@@ -34,10 +40,16 @@ pub(super) fn raised(death: &Death, _: &Context) -> Option<Finding> {
     }
     let gpu = death.find(|w| matches!(w, What::Gpu { .. }));
     if let Some(fact) = gpu {
-        return Some(Finding::new(Cause::GpuFault, Grade::Proven, "A GPU or its driver failed.").because(fact, "the driver or CUDA says so"));
+        return Some(
+            Finding::new(Cause::GpuFault, Grade::Proven, "A GPU or its driver failed.")
+                .because(fact, "the driver or CUDA says so"),
+        );
     }
     if let Some(fact) = death.find(|w| matches!(w, What::Nccl)) {
-        return Some(Finding::new(Cause::Nccl, Grade::Proven, "NCCL failed, for a reason other than room in /dev/shm.").because(fact, "NCCL's own error"));
+        return Some(
+            Finding::new(Cause::Nccl, Grade::Proven, "NCCL failed, for a reason other than room in /dev/shm.")
+                .because(fact, "NCCL's own error"),
+        );
     }
     let traceback = death.traceback.as_ref()?;
     if !death.find(|w| matches!(w, What::Raised { .. })).is_some_and(|f| f.place == traceback.raised.place) {
@@ -115,9 +127,11 @@ pub(super) fn anything_else(death: &Death) -> Finding {
             Grade::Likely,
             sentence(&format!("{who} ended with exit code {code} by itself: no signal, so nobody killed it.")),
         ),
-        Some(code) => {
-            Finding::new(Cause::Other, Grade::Suspected, sentence(&format!("{who} ended with exit code {code}; nothing here says why.")))
-        }
+        Some(code) => Finding::new(
+            Cause::Other,
+            Grade::Suspected,
+            sentence(&format!("{who} ended with exit code {code}; nothing here says why.")),
+        ),
         None => Finding::new(Cause::Other, Grade::Suspected, sentence(&format!("{who} ended; nothing here says why."))),
     }
 }
