@@ -396,6 +396,8 @@ pub struct Container {
     pub shm: Shm,
     /// Whether a parent cgroup was set, so that a limit may sit above.
     pub parent_cgroup: bool,
+    /// The OOM killer was switched off for it (`--oom-kill-disable`, cgroup v1): processes hang at the limit instead.
+    pub oom_kill_disabled: bool,
     /// The image.
     pub image: Option<String>,
     /// The container runs before the main ones (`initContainers`).
@@ -418,6 +420,7 @@ impl Container {
             memory: None,
             shm: Shm::Unknown,
             parent_cgroup: false,
+            oom_kill_disabled: false,
             image: None,
             init: false,
         }
@@ -715,6 +718,8 @@ pub struct Fact {
     pub who: Who,
     /// When, by the speaker's clock.
     pub when: Option<Stamp>,
+    /// The last moment that a line above told, where this one tells none: the event came then or later.
+    pub since: Option<Stamp>,
     /// A second clock for the same moment: seconds since boot beside a journal's wall clock.
     pub boot: Option<Stamp>,
     /// Where it was read.

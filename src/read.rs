@@ -98,6 +98,7 @@ struct Collector<'a> {
     span: Option<(Stamp, Stamp)>,
     kernel_span: Option<(Stamp, Stamp)>,
     boot_span: Option<(Stamp, Stamp)>,
+    latest: Option<Stamp>,
     repeats: HashMap<&'static str, usize>,
     text: usize,
     dropped: u64,
@@ -116,6 +117,7 @@ impl<'a> Collector<'a> {
             span: None,
             kernel_span: None,
             boot_span: None,
+            latest: None,
             repeats: HashMap::new(),
             text: 0,
             dropped: 0,
@@ -146,6 +148,7 @@ impl<'a> Collector<'a> {
         self.journal_lines += u64::from(envelope.kernel == Some(false));
         self.text_lines += u64::from(!line.text.trim().is_empty());
         if let Some(when) = envelope.when {
+            self.latest = Some(when);
             widen(&mut self.span, when);
             if kernel {
                 widen(&mut self.kernel_span, when);
@@ -158,6 +161,7 @@ impl<'a> Collector<'a> {
             let place = Place::line(self.name, line.number);
             let mut fact = fact(claim, pattern.id, pattern.witness, place, &line.text, envelope);
             complete(&mut fact.who, about);
+            fact.since = self.latest.filter(|_| fact.when.is_none());
             self.push(fact);
         }
     }
@@ -166,11 +170,7 @@ impl<'a> Collector<'a> {
         let Some((format, read)) = records::read(&document.value) else { return };
         self.kind.get_or_insert(Kind::Record(format.id));
         for entry in read.entries {
-            let place = Place {
-                input: Arc::clone(self.name),
-                line: Some(document.first_line).filter(|line| *line > 1),
-                pointer: Some(entry.pointer.into()),
-            };
+            let place = Place { input: Arc::clone(self.name), line: Some(document.first_line).filter(|line| *line > 1), pointer: Some(entry.pointer.into()) };
             if let Some(when) = entry.when {
                 widen(&mut self.span, when);
             }
@@ -178,6 +178,7 @@ impl<'a> Collector<'a> {
                 what: entry.claim.what,
                 who: entry.claim.who,
                 when: entry.when,
+                since: None,
                 boot: None,
                 place,
                 text: cut(&entry.text),
@@ -208,10 +209,7 @@ impl<'a> Collector<'a> {
 
     fn finish(self, reading: &mut Reading) {
         if self.dropped > 0 {
-            reading.notes.push(Note::remark(
-                self.name,
-                format!("{} further lines that say the same were counted, not kept", self.dropped),
-            ));
+            reading.notes.push(Note::remark(self.name, format!("{} further lines that say the same were counted, not kept", self.dropped)));
         }
         let others = self.text_lines.saturating_sub(self.kernel_lines);
         let kind = self.kind.unwrap_or(match (self.kernel_lines, self.journal_lines) {
@@ -238,10 +236,14 @@ impl<'a> Collector<'a> {
 fn fact(claim: Claim, id: &'static str, witness: crate::fact::Witness, place: Place, text: &str, envelope: &Envelope) -> Fact {
     let Claim { what, mut who } = claim;
     who.rank = who.rank.or(envelope.rank);
-    let about =
-        Who { container: envelope.container.clone(), pod: envelope.pod.clone(), host: envelope.host.clone(), ..Who::default() };
+    let about = Who {
+        container: envelope.container.clone(),
+        pod: envelope.pod.clone(),
+        host: envelope.host.clone(),
+        ..Who::default()
+    };
     complete(&mut who, &about);
-    Fact { what, who, when: envelope.when, boot: envelope.boot, place, text: cut(text), witness, id }
+    Fact { what, who, when: envelope.when, since: None, boot: envelope.boot, place, text: cut(text), witness, id }
 }
 
 /// Fills in what the surroundings of a line tell of whom it is about.

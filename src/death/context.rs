@@ -12,6 +12,8 @@ pub struct Context {
     pub facts: Vec<Fact>,
     /// What was read.
     pub inputs: Vec<Input>,
+    /// Frames of native stacks, as UCX and glog print them: what a process was doing when a signal came.
+    pub frames: Vec<Fact>,
     /// How many OOM kills the kernel reported in all inputs, joined or not.
     pub oom_kills: usize,
 }
@@ -27,6 +29,14 @@ pub enum Cover {
     Unclear,
     /// No kernel log was given.
     Absent,
+}
+
+/// How many native frames are kept.
+const FRAMES: usize = 1024;
+
+/// Whether a frame is of compiled code.
+fn is_native(what: &What) -> bool {
+    matches!(what, What::Frame { file, function: Some(_), .. } if !file.ends_with(".py") && !file.starts_with('<'))
 }
 
 impl Context {
@@ -47,6 +57,7 @@ impl Context {
         let kills = |what: &What| matches!(what, What::Oom(crate::fact::OomLine::Killed { .. }));
         Self {
             facts: facts.iter().filter(|fact| circumstantial(&fact.what)).cloned().collect(),
+            frames: facts.iter().filter(|fact| is_native(&fact.what)).take(FRAMES).cloned().collect(),
             inputs: inputs.to_vec(),
             oom_kills: facts.iter().filter(|fact| kills(&fact.what)).count(),
         }
@@ -69,9 +80,7 @@ impl Context {
     pub fn full_disk(&self) -> Option<&Fact> {
         let full = |size: Bytes, used: Bytes| size.0 > 0 && used.0 >= size.0 / 100 * 99;
         let pseudo = |mount: &str| {
-            ["/dev", "/proc", "/sys", "/run", "/snap", "/boot"]
-                .iter()
-                .any(|root| mount == *root || mount.starts_with(&format!("{root}/")))
+            ["/dev", "/proc", "/sys", "/run", "/snap", "/boot"].iter().any(|root| mount == *root || mount.starts_with(&format!("{root}/")))
         };
         self.filesystems().filter(|(_, mount, size, used)| !pseudo(mount) && full(*size, *used)).last().map(|(fact, ..)| fact)
     }
@@ -100,9 +109,7 @@ impl Context {
     /// Whether a kernel log of the given moment was read.
     pub fn cover(&self, when: Option<Stamp>) -> (Cover, Option<&Input>) {
         let mut best = (Cover::Absent, None);
-        for input in
-            self.inputs.iter().filter(|input| input.kernel_lines > 0 && matches!(input.kind, Kind::KernelLog | Kind::Journal))
-        {
+        for input in self.inputs.iter().filter(|input| input.kernel_lines > 0 && matches!(input.kind, Kind::KernelLog | Kind::Journal)) {
             let span = match when {
                 Some(Stamp::Boot(_)) => input.boot_span,
                 _ => input.span,

@@ -66,13 +66,11 @@ fn groups<'a>(facts: &'a [Fact], inputs: &[Input]) -> Vec<Group<'a>> {
         let index = inputs.iter().position(|input| input.name == fact.place.input).unwrap_or(0);
         let named = |who: &Who| who.container.is_some() || who.container_name.is_some();
         let same = groups.iter_mut().find(|group| {
-            let ids = group.who.container.is_some()
-                && fact.who.container.is_some()
-                && is_same(&group.who.container, &fact.who.container);
+            let ids = group.who.container.is_some() && fact.who.container.is_some() && is_same(&group.who.container, &fact.who.container);
             let names = group.who.container_name.is_some()
                 && group.who.container_name == fact.who.container_name
                 && is_same(&group.who.pod, &fact.who.pod)
-                && is_same(&group.who.container, &fact.who.container);
+                && is_same(&group.who.container, &fact.who.container) ;
             let pods = !named(&group.who) && !named(&fact.who) && is_same(&group.who.pod, &fact.who.pod);
             ids || names || pods
         });
@@ -109,9 +107,7 @@ pub(super) fn containers(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Inpu
                 || d.who.container_name.is_some() && d.who.container_name == group.who.container_name
                 || d.who.host_pid.is_some() && d.who.host_pid == group.who.host_pid
         };
-        let may = |d: &Death| {
-            is_same(&d.who.container, &group.who.container) && is_same(&d.who.container_name, &group.who.container_name)
-        };
+        let may = |d: &Death| is_same(&d.who.container, &group.who.container) && is_same(&d.who.container_name, &group.who.container_name);
         if !group.failed() {
             // Its record is testimony all the same: the size of its /dev/shm, and that it was not killed for memory.
             for death in deaths[..told].iter_mut().filter(|d| names_it(d) || groups.len() == 1 && may(d)) {
@@ -122,17 +118,11 @@ pub(super) fn containers(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Inpu
         }
         let signal = group.signal();
         let fits = |d: &Death| {
-            let exit_follows =
-                group.exit_code().is_some_and(|code| code != 0 && Signal::from_status(code).is_none()) && !group.oom();
+            let exit_follows = group.exit_code().is_some_and(|code| code != 0 && Signal::from_status(code).is_none()) && !group.oom();
             let killed = group.oom() && (d.signal == Some(Signal::KILL) || d.vanished());
             let hung = signal == Some(Signal::KILL) && !group.oom() && d.refused(Resource::Shm).is_some();
             let worker_took_it = d.signal.is_some() && group.exit_code() == Some(1) && d.who.role == Role::Worker && !group.oom();
-            (d.signal.is_some() && d.signal == signal)
-                || exit_follows
-                || killed
-                || hung
-                || worker_took_it
-                || (d.vanished() && signal.is_some())
+            (d.signal.is_some() && d.signal == signal) || exit_follows || killed || hung || worker_took_it || (d.vanished() && signal.is_some())
         };
         let found = deaths[..told]
             .iter()
@@ -155,9 +145,11 @@ pub(super) fn containers(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Inpu
 /// Adds a container's record to a death. Its exit is the death's own only where `own`.
 fn attach(death: &mut Death, group: &Group<'_>, join: Join, own: bool) {
     let pid = death.who.host_pid;
-    let worker = death.who.role == Role::Worker;
+    let inside = death.who.role == Role::Worker || !own;
+    let role = death.who.role;
     merge_who(&mut death.who, &group.who);
-    if worker {
+    if inside {
+        death.who.role = role;
         // The record's pid is that of the main process, not of the worker that died.
         death.who.host_pid = pid;
     }
@@ -185,8 +177,7 @@ pub(super) fn reports(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input])
             reports.push(((index, line), report));
         }
     }
-    let known: Vec<Who> =
-        deaths.iter().map(|d| d.who.clone()).chain(facts.iter().filter(|f| is_record(&f.what)).map(|f| f.who.clone())).collect();
+    let known: Vec<Who> = deaths.iter().map(|d| d.who.clone()).chain(facts.iter().filter(|f| is_record(&f.what)).map(|f| f.who.clone())).collect();
     let told = deaths.len();
     for (order, report) in reports {
         if report.victims.is_empty() {
@@ -207,7 +198,15 @@ pub(super) fn reports(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input])
             }
         }
         if let Some((at, join)) = best {
-            adopt(&mut deaths[at], report, &place, Some(join), 0);
+            let anonymous = is_anonymous(&deaths[at]) && deaths[at].order.0 == order.0;
+            let join = (!anonymous).then_some(join);
+            adopt(&mut deaths[at], report.clone(), &place, join, 0);
+            let first = deaths[at].who.host_pid;
+            for victim in (0..report.victims.len()).filter(|v| Some(report.victims[*v].pid) != first) {
+                let mut death = Death { order, count: 1, consequence: true, ..Death::default() };
+                adopt(&mut death, report.clone(), &place, None, victim);
+                deaths.push(death);
+            }
             continue;
         }
         let of_known_container = |who: &Who| {
@@ -216,7 +215,13 @@ pub(super) fn reports(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input])
                 || who.job.is_some() && who.job == place.job
         };
         let ours = known.iter().any(of_known_container);
-        let someone_elses = !ours && place.container.is_some() && known.iter().any(|who| who.container.is_some());
+        let inside = |who: &Who| {
+            let id = who.container.as_deref().and_then(|id| id.get(..12));
+            id.is_some_and(|id| [&report.victim_cgroup, &report.limit_cgroup].into_iter().flatten().any(|path| path.contains(id)))
+        };
+        let ours = ours || known.iter().any(inside);
+        // Where containers are given, a report that names another place is about somebody else.
+        let someone_elses = !ours && report.victim_cgroup.is_some() && known.iter().any(|who| who.container.is_some());
         if someone_elses || (!ours && !reasons.is_empty()) {
             for (at, reason) in reasons {
                 let fact = report.victims[0].fact.clone();
@@ -231,6 +236,14 @@ pub(super) fn reports(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input])
             deaths.push(death);
         }
     }
+}
+
+/// Whether nothing is known of the process but its signal, as from a shell's bare `Killed`.
+fn is_anonymous(death: &Death) -> bool {
+    let Who { role, host_pid, own_pid, process, container, pod, rank, .. } = &death.who;
+    *role == Role::Unknown
+        && (host_pid.is_none() && own_pid.is_none() && rank.is_none())
+        && (process.is_none() && container.is_none() && pod.is_none())
 }
 
 /// How good a join is.
@@ -273,14 +286,12 @@ fn fit(death: &Death, report: &OomReport, place: &Who, deaths: usize) -> Result<
     if death.late {
         return Err(format!("{}: the message came after the run's end", described()));
     }
-    let could_be_killed =
-        matches!(death.signal, None | Some(Signal::KILL)) && (death.signal.is_some() || death.vanished() || told_oom(death));
+    let could_be_killed = matches!(death.signal, None | Some(Signal::KILL)) && (death.signal.is_some() || death.vanished() || told_oom(death));
     if !could_be_killed {
         return Err(format!("{}: this process did not die of SIGKILL", described()));
     }
     let when = report.when.or(report.boot);
-    let gap =
-        death_times(death).into_iter().filter_map(|t| when.and_then(|w| w.gap(t))).min_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    let gap = death_times(death).into_iter().filter_map(|t| when.and_then(|w| w.gap(t))).min_by(|a, b| a.seconds.total_cmp(&b.seconds));
     let other_time = gap.filter(|gap| gap.sure && gap.seconds > SAME_TIME || gap.seconds > 15.0 * 3600.0);
     if report.victims.iter().any(|v| Some(v.pid) == death.who.host_pid) {
         return Ok(Join::HostPid);
@@ -300,11 +311,7 @@ fn fit(death: &Death, report: &OomReport, place: &Who, deaths: usize) -> Result<
     }
     if death.who.job.is_some() && place.job.is_some() {
         let base = |job: &Option<String>| job.as_deref().and_then(|j| j.split('.').next()).map(str::to_owned);
-        return if base(&death.who.job) == base(&place.job) {
-            Ok(Join::Job)
-        } else {
-            Err(format!("{}: another job", described()))
-        };
+        return if base(&death.who.job) == base(&place.job) { Ok(Join::Job) } else { Err(format!("{}: another job", described())) };
     }
     if death.who.unit.is_some() && death.who.unit == place.unit {
         return Ok(Join::Unit);
@@ -325,7 +332,9 @@ fn fit(death: &Death, report: &OomReport, place: &Who, deaths: usize) -> Result<
     if !plausible(death, &victim.process) {
         return Err(format!("{}: another program", described()));
     }
-    match gap {
+    // A line without a clock came later than the last one with a clock: that can show nearness, never distance.
+    let near = death.facts.iter().filter_map(|f| f.since.and_then(|t| when?.gap(t))).min_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    match gap.or(near.filter(|gap| gap.seconds <= SAME_TIME)) {
         Some(gap) if gap.seconds <= SAME_TIME => Ok(Join::ProgramAndTime),
         Some(_) => Err(format!("{}: at another time", described())),
         // Without clocks, only a name that nothing but a DataLoader worker has, or the only death beside the only kill.
@@ -368,6 +377,7 @@ fn plausible(death: &Death, process: &str) -> bool {
         }
         // From PyTorch 2.5 a worker is `pt_data_worker`; before, it bears its parent's name.
         (None, Role::Worker) => python,
+        (None, Role::Unknown) if death.who.own_pid.is_none() => true,
         (None, Role::Rank | Role::Engine | Role::Unknown) => python || process.starts_with("torchrun"),
         (None, Role::Main) => true,
         (None, Role::Launcher | Role::Unit | Role::Job) => python,
@@ -385,8 +395,10 @@ pub(super) fn senders(deaths: &mut Vec<Death>, facts: &[Fact]) {
         let by_pid = deaths.iter().position(|d| {
             fact.who.host_pid.is_some() && d.who.host_pid == fact.who.host_pid
                 || fact.who.own_pid.is_some() && d.who.own_pid == fact.who.own_pid
+                || fact.who.host_pid.is_some() && d.who.host_pid.is_none() && d.who.unit.is_some() && d.who.unit == fact.who.unit
         });
         if let Some(at) = by_pid {
+            merge_who(&mut deaths[at].who, &fact.who);
             deaths[at].facts.push(fact.clone());
             continue;
         }
@@ -399,17 +411,14 @@ pub(super) fn senders(deaths: &mut Vec<Death>, facts: &[Fact]) {
                 && is_same(&d.who.pod, &fact.who.pod)
                 && is_same(&d.who.job, &fact.who.job)
         };
-        let ended = |d: &Death| {
-            matches!(d.signal, Some(Signal::KILL | Signal::TERM | Signal::INT)) || d.signal.is_none() && d.exit_code.is_some()
-        };
+        let ended = |d: &Death| matches!(d.signal, Some(Signal::KILL | Signal::TERM | Signal::INT)) || d.signal.is_none() && d.exit_code.is_some();
         let names_pid = fact.who.host_pid.is_some() || fact.who.own_pid.is_some();
         if let Some(at) = deaths[..told].iter().position(|d| !names_pid && same_place(d) && ended(d) && d.oom.is_none()) {
             deaths[at].facts.push(fact.clone());
             continue;
         }
         // A stop without any other death: the job was ended, by whom and why is known.
-        let tells_of_it =
-            deaths.iter().position(|d| same_place(d) && d.find(|w| matches!(w, What::Stopped { .. })).is_some() && !names_pid);
+        let tells_of_it = deaths.iter().position(|d| same_place(d) && d.find(|w| matches!(w, What::Stopped { .. })).is_some() && !names_pid);
         match tells_of_it {
             Some(at) => deaths[at].facts.push(fact.clone()),
             None if *signal == Some(Signal::KILL) || told == 0 || names_pid => deaths.push(Death {

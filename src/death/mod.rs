@@ -131,12 +131,14 @@ impl Death {
             && self.find(|what| matches!(what, What::Ended { how: How::Vanished, .. })).is_some()
     }
 
-    /// When it happened, by the first fact that has a wall clock, else by the kernel's.
+    /// When it happened, by the first fact that has a wall clock, else by the container's or the kernel's record, else by the
+    /// last line above it that has a clock.
     pub fn when(&self) -> Option<Stamp> {
         let container_end = self.containers().find_map(|(_, c)| c.finished);
         let report = self.oom.as_ref().and_then(|(report, _)| report.when.or(report.boot));
         let mut said = self.facts.iter().filter(|fact| !matches!(fact.what, What::Container(_))).filter_map(|fact| fact.when);
-        said.next().or(container_end).or(report)
+        let before = self.facts.iter().find_map(|fact| fact.since);
+        said.next().or(container_end).or(report).or(before)
     }
 
     /// Whether a process of the training job's own kind died: not merely some container, unit or CI job.

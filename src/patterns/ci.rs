@@ -189,8 +189,8 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "github/timeout",
         witness: Witness::Supervisor,
-        stems: &["has exceeded the maximum execution time of "],
-        regex: r"^(?:##\[error\]|Error: )?The (?:job running on runner .+|action '.*') has (?:exceeded the maximum execution time|timed out after) .*minutes\.\s*$",
+        stems: &["has exceeded the maximum execution time of ", "has timed out after "],
+        regex: r"^(?:##\[error\]|Error: )?The (?:job|job running on runner .+|action '.*') has (?:exceeded the maximum execution time of|timed out after) (?:\d+ minutes\.|\d[\dhms]*)\s*$",
         read: |_| vec![Claim::new(What::Stopped { by: "CI", why: Why::TimeLimit, signal: None }, Who::role(Role::Job))],
         samples: &[
             "##[error]The job running on runner GitHub Actions 12 has exceeded the maximum execution time of 360 minutes.",

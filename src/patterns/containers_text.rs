@@ -2,6 +2,7 @@
 
 use super::{Caps, Pattern};
 use crate::fact::{Claim, Container, ContainerEvent, Engine, How, Role, Scope, Status, What, Who, Why, Witness};
+use crate::units::Signal;
 
 /// The value of one attribute in `(image=…, name=…, exitCode=137)`.
 fn attribute<'a>(list: &'a str, key: &str) -> Option<&'a str> {
@@ -18,7 +19,7 @@ fn event(c: &Caps<'_>) -> Vec<Claim> {
         Some("die" | "died") => ContainerEvent::Died(code()),
         Some("exec_die" | "exec_died") => ContainerEvent::ExecDied(code()),
         Some("kill") => match attribute(list, "signal").and_then(|number| number.parse().ok()) {
-            Some(number) => ContainerEvent::Kill(crate::units::Signal(number)),
+            Some(number) => ContainerEvent::Kill(Signal(number)),
             None => return Vec::new(),
         },
         _ => return Vec::new(),
@@ -58,13 +59,14 @@ pub(super) const TABLE: &[Pattern] = &[
             "container start ",
             "container exec_die",
         ],
-        regex: r"^(?:[\dTZ:.+-]+ |UTC )*container (?<action>oom|died?|kill|stop|start|exec_died?)(?:: .*)? (?<id>[0-9a-f]{64}) \((?<attributes>.*)\)\s*$",
+        regex: r"^\s*(?:[\dTZ:.+-]+ |UTC |m=\S+ )*container (?<action>oom|died?|kill|stop|start|exec_died?)(?:: .*)? (?<id>[0-9a-f]{64}) \((?<attributes>.*)\)\s*$",
         read: event,
         samples: &[
             "container oom 47a8cdee83b9b0e4d687b5ad2e24feed4245d2038aac48f697fea7c3289a6195 (image=lab-c:busy, name=lab-c-d26v2-exec-oom)",
             "2026-12-01T06:58:43.286944589Z container die 87ba10d10738fd6cfd1aa41395b0b13440e0eafa44ceced1a51b99f80f1574d5 (execDuration=6, exitCode=137, image=lab-c:busy, name=lab-c-d26v2-docker-kill)",
             "container kill 87ba10d10738fd6cfd1aa41395b0b13440e0eafa44ceced1a51b99f80f1574d5 (image=lab-c:busy, name=lab-c-d26v2-docker-kill, signal=9)",
             "container exec_die 47a8cdee83b9b0e4d687b5ad2e24feed4245d2038aac48f697fea7c3289a6195 (execID=b168b2bb06440c885f54f4524cf54580b4bd6d6513d0257cdd3f53a810ba04d9, exitCode=137, image=lab-c:busy, name=lab-c-d26v2-exec-oom)",
+            "2026-12-01 07:17:40.919917218 +0000 UTC m=+10.407994329 container died bef6a95debc60f127e316856b5306c3a6ef94f02fa22d60bc45b5260a3e784fe (image=localhost/lab-c:busy, name=lab-c-podman54v2-oom-group)",
             "2026-12-01 07:16:22.504038997 +0000 UTC container died c181180e36bc1a13f8f2d22db08a394d0cf5ad78f727e7edd045a5d83bb74431 (image=localhost/lab-c:busy, name=lab-c-podman54v2-oom-main)",
         ],
         near_misses: &[
@@ -165,7 +167,7 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "nomad/terminated",
         witness: Witness::Supervisor,
         stems: &["Terminated  Exit Code: "],
-        regex: r#"^(?:\S+\s+)?Terminated\s+Exit Code: (?<code>[1-9]\d*)(?:, Signal: \d+)?(?:, Exit Message: "(?<guess>OOM [Kk]illed)?[^"]*")?\s*$"#,
+        regex: r#"^\s*(?:\S+\s+)?Terminated\s+Exit Code: (?<code>[1-9]\d*)(?:, Signal: \d+)?(?:, Exit Message: "(?<guess>OOM [Kk]illed)?[^"]*")?\s*$"#,
         read: |c| {
             let Some(code) = c.num("code") else { return Vec::new() };
             let hint = c.get("guess").is_some();
@@ -178,7 +180,7 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "nomad/killing",
         witness: Witness::Supervisor,
         stems: &["before force killing"],
-        regex: r"^(?:\S+\s+)?Killing\s+Sent interrupt\. Waiting \S+ before force killing\s*$",
+        regex: r"^\s*(?:\S+\s+)?Killing\s+Sent interrupt\. Waiting \S+ before force killing\s*$",
         read: |_| vec![Claim::new(What::Stopped { by: "Nomad", why: Why::Request, signal: None }, Who::role(Role::Main))],
         samples: &["2022-04-21T15:32:44Z  Killing     Sent interrupt. Waiting 5s before force killing"],
         near_misses: &["waits 5s before force killing"],

@@ -38,20 +38,24 @@ pub(super) const TABLE: &[Pattern] = &[
         samples: &["`Trainer.fit` stopped: `max_epochs=3` reached."],
         near_misses: &["`Trainer.fit` stopped: `max_epochs={self.max_epochs!r}` reached."],
     },
-    // ultralytics and YOLOv5, fairseq, detectron2, timm, nnU-Net.
+    // ultralytics and YOLOv5, fairseq, DeiT and timm, nnU-Net. detectron2 prints `Total training time` after a crash too.
     Pattern {
         id: "finished/trainer",
         witness: Witness::Program,
-        stems: &[" epochs completed in ", "done training in ", "Total training time: ", "Training time ", "Training done."],
-        regex: r"(?:^|: |\]: ?)(?:\d+ epochs completed in [\d.]+ hours\.|done training in [\d.]+ seconds|Total training time: \d+(?: days?, \d+)?:\d\d:\d\d(?: \(.*on hooks\))?|Training time (?:\d+ days?, )?\d+:\d\d:\d\d|Training done\.)\s*$",
+        stems: &[" epochs completed in ", "done training in ", "Training time ", "Training done."],
+        regex: r"(?:^|: |\]: ?)(?:\d+ epochs completed in [\d.]+ hours\.|done training in [\d.]+ seconds|Training time (?:\d+ days?, )?\d+:\d\d:\d\d|Training done\.)\s*$",
         read: rank,
         samples: &[
             "100 epochs completed in 1.234 hours.",
-            "Total training time: 1:23:45 (0:00:01 on hooks)",
             "Training time 10:12:13",
             "| INFO | fairseq_cli.train: done training in 1234.5 seconds",
         ],
-        near_misses: &["3 epochs completed in total", "Training time per batch 0.23", "assert Training done. == text"],
+        near_misses: &[
+            "3 epochs completed in total",
+            "Total training time: 1:23:45 (0:00:01 on hooks)",
+            "Training time per batch 0.23",
+            "assert Training done. == text",
+        ],
     },
     // The plain sentences of countless training scripts, only as a whole line.
     Pattern {

@@ -100,33 +100,7 @@ impl<'a> Caps<'a> {
 }
 
 /// The speakers' tables. Order means nothing: no line is read by two patterns (a test proves it on all samples).
-const SPEAKERS: &[&[Pattern]] = &[
-    ci::TABLE,
-    containers_text::TABLE,
-    crash::TABLE,
-    dataloader::TABLE,
-    elastic::TABLE,
-    exhaustion::TABLE,
-    finished::TABLE,
-    kernel_fault::TABLE,
-    kernel_oom::TABLE,
-    kernel_stats::TABLE,
-    kubernetes::TABLE,
-    nccl::TABLE,
-    oomd::TABLE,
-    paddle::TABLE,
-    pools::TABLE,
-    ray::TABLE,
-    resources::TABLE,
-    serving::TABLE,
-    settings::TABLE,
-    shell::TABLE,
-    shm::TABLE,
-    slurm::TABLE,
-    status::TABLE,
-    systemd::TABLE,
-    trainers::TABLE,
-];
+const SPEAKERS: &[&[Pattern]] = &[ci::TABLE, containers_text::TABLE, crash::TABLE, dataloader::TABLE, elastic::TABLE, exhaustion::TABLE, finished::TABLE, kernel_fault::TABLE, kernel_oom::TABLE, kernel_stats::TABLE, kubernetes::TABLE, nccl::TABLE, oomd::TABLE, paddle::TABLE, pools::TABLE, ray::TABLE, resources::TABLE, serving::TABLE, settings::TABLE, shell::TABLE, shm::TABLE, slurm::TABLE, status::TABLE, systemd::TABLE, trainers::TABLE];
 
 /// The bones of Python tracebacks. They are a layer of their own, because the last line of a traceback (`RuntimeError:
 /// DataLoader worker …`) is both the end of a traceback and a wording of one of the [`SPEAKERS`].

@@ -10,10 +10,17 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "ray/worker-died",
         witness: Witness::Supervisor,
         stems: &["A worker died or was killed while executing", "Worker unexpectedly exits with a connection error code 2"],
-        regex: r"^(?:\([^)]*\) )?(?:[\w.]+: )?(?:\[[^\]]*\] )*(?:A worker died or was killed while executing (?:a )?task.*? by an unexpected system error\.|(?:.*Worker exit detail: |[\s|│]*)?Worker unexpectedly exits with a connection error code 2\. End of file\.)(?:.*Worker PID: (?<pid>\d+))?",
-        read: |c| vec![Claim::new(What::Ended { how: How::Vanished, hint: true }, Who::own(Role::Engine, c.num("pid")))],
+        regex: r"^(?:\([^)]*\) )?(?:[\w.]+: )?(?:\[[^\]]*\] )*(?:A worker died or was killed while executing (?:a )?task.*? by an unexpected system error\.|(?:.*Worker exit detail: |[\s|│]*)?Worker unexpectedly exits with a connection error code 2\. End of file\.)(?:.*Worker PID: (?<pid>\d+))?(?:.*(?<memory>killed due to the node running low on memory))?",
+        read: |c| {
+            let what = match c.get("memory") {
+                Some(_) => What::Stopped { by: "Ray", why: Why::Memory, signal: Some(Signal::KILL) },
+                None => What::Ended { how: How::Vanished, hint: true },
+            };
+            vec![Claim::new(what, Who::own(Role::Engine, c.num("pid")))]
+        },
         samples: &[
             "(raylet) A worker died or was killed while executing a task by an unexpected system error. To troubleshoot the problem, check the logs for the dead worker. RayTask ID: 16310a0f Worker ID: f1d6a8a8 Node ID: 3b2ab2a0 Worker IP address: 10.0.0.5 Worker port: 10031 Worker PID: 51233 Worker exit type: SYSTEM_ERROR Worker exit detail: Worker unexpectedly exits with a connection error code 2. End of file. There are some potential root causes. (1) The process is killed by SIGKILL by OOM killer due to high memory usage. (2) ray stop --force is called. (3) The worker is crashed unexpectedly due to SIGSEGV or other unexpected errors.",
+            "A worker died or was killed while executing a task by an unexpected system error. To troubleshoot the problem, check the logs for the dead worker. Worker port: 10003 Worker PID: 69161 Worker exit type: SYSTEM_ERROR Worker exit detail: Task was killed due to the node running low on memory.",
             "Worker unexpectedly exits with a connection error code 2. End of file. Some common causes include: (1) the process was killed by the OOM killer due to high memory usage, (2) ray stop --force was called, or (3) the worker crashed unexpectedly due to SIGSEGV or another unexpected error.",
         ],
         near_misses: &[
@@ -50,13 +57,14 @@ pub(super) const TABLE: &[Pattern] = &[
             "killed due to memory pressure (OOM)",
             "Ray killed ",
         ],
-        regex: r"^(?:\([^)]*\) )?(?:\[[^\]]*\] )*(?:(?:\w+\.)*OutOfMemoryError: )?(?:Memory on the node \(IP: [^)]*\)(?: where the \w+ \(\w+ ID: .*?(?:pid=(?<pid>\d+))?(?:, memory used=[^)]*)?\) was running)? was .* Ray killed (?:this worker \(ID: |[1-9]\d* worker)|(?:Task was|[1-9]\d* worker\(s\) were) killed due to the node running low on memory\.|[1-9]\d* Workers \(tasks / actors\) killed due to memory pressure \(OOM\))",
+        regex: r"^(?:\([^)]*\) )?(?:\[[^\]]*\] )*(?:\s+|.* exit_detail = )?(?:(?:\w+\.)*OutOfMemoryError: )?(?:Memory on the node \(IP: [^)]*\)(?: where the \w+(?: \(\w+ ID: .*?(?:pid=(?<pid>\d+))?(?:, memory used=[^)]*)?\))? was running)? was .* Ray killed (?:this worker \(ID: |[1-9]\d* worker)|(?:Task was|[1-9]\d* worker\(s\) were) killed due to the node running low on memory\.|[1-9]\d* Workers \(tasks / actors\) killed due to memory pressure \(OOM\))",
         read: |c| {
             let what = What::Stopped { by: "Ray", why: Why::Memory, signal: Some(Signal::KILL) };
             vec![Claim::new(what, Who::own(Role::Engine, c.num("pid")))]
         },
         samples: &[
             "Memory on the node (IP: 10.0.0.5, ID: 3b2ab2a0) where the task (task ID: 16310a0f, name=load, pid=51233, memory used=21.30GB) was running was 60.13GB / 62.00GB (0.969), which exceeds the memory usage threshold of 0.95. Ray killed this worker (ID: f1d6a8a8) because it was the most recently scheduled task; to see more information about memory usage on this node, use `ray logs raylet.out -ip 10.0.0.5`.",
+            "    Memory on the node (IP: 172.17.0.2, ID: 3a4b6075) where the task was running was 32.91GB / 33.28GB (0.988698), which exceeds the memory usage threshold of 0.969955. Ray killed this worker (ID: 9eda340f) because it was the most recently scheduled task",
             "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.",
             "(raylet) 3 Workers (tasks / actors) killed due to memory pressure (OOM), 0 Workers crashed due to other reasons at node (ID: 3b2ab2a0, IP: 10.0.0.5) over the last time period.",
             "ray.exceptions.OutOfMemoryError: 2 worker(s) were killed due to the node running low on memory.",

@@ -68,7 +68,7 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "resources/df",
         witness: Witness::Program,
         stems: &["% /"],
-        regex: r"^\S+(?:\s+[a-z][\w.]*)?\s+(?<size>\d+(?:[.,]\d+)?[KMGTP]?i?B?)\s+(?<used>\d+(?:[.,]\d+)?[KMGTP]?i?B?)\s+\d+(?:[.,]\d+)?[KMGTP]?i?B?\s+\d+%\s+(?<mount>/\S*)\s*$",
+        regex: r#"^\S+(?:\s+[a-z][\w.]*)?\s+(?<size>\d+(?:[.,]\d+)?[KMGTP]?i?B?)\s+(?<used>\d+(?:[.,]\d+)?[KMGTP]?i?B?)\s+\d+(?:[.,]\d+)?[KMGTP]?i?B?\s+\d+%\s+(?<mount>/[^\s"\\]*)\s*$"#,
         read: filesystem,
         samples: &[
             "shm              64M   64M     0 100% /dev/shm",
@@ -76,7 +76,11 @@ pub(super) const TABLE: &[Pattern] = &[
             "shm                  tmpfs          64.0M         0     64.0M   0% /dev/shm",
             "/dev/rbd3        49G   49G     0 100% /prometheus",
         ],
-        near_misses: &["Filesystem      Size  Used Avail Use% Mounted on", "epoch 3 64M 32M 0 100% /dev/shm is full"],
+        near_misses: &[
+            r#"{"log":"tmpfs           256M     0  256M   0% /dev/shm\n","stream":"stdout","time":"2026-12-01T06:41:42.479324423Z"}"#,
+            "Filesystem      Size  Used Avail Use% Mounted on",
+            "epoch 3 64M 32M 0 100% /dev/shm is full",
+        ],
     },
     // procps; the sixth number is `available` from 3.3.10.
     Pattern {

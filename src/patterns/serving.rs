@@ -43,10 +43,11 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "vllm/worker",
         witness: Witness::Program,
         stems: &[" died unexpectedly, shutting down executor"],
-        regex: r"Worker proc (?<process>[\w.-]+) died unexpectedly, shutting down executor\.",
+        regex: r"(?:Worker proc (?<process>[\w.-]+)|RayWorkerProc rank=\[?(?<rank>\d+)[\d, ]*\]?) died unexpectedly, shutting down executor\.",
         read: coded,
         samples: &[
             "(EngineCore pid=222) ERROR 05-01 10:11:12 [multiproc_executor.py:231] Worker proc VllmWorker-1 died unexpectedly, shutting down executor.",
+            "ERROR 05-01 10:11:12 [ray_executor_v2.py:464] RayWorkerProc rank=[3] died unexpectedly, shutting down executor.",
         ],
         near_misses: &["\"Worker proc %s died unexpectedly, shutting down executor.\", died.name"],
     },

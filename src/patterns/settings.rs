@@ -138,7 +138,7 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "settings/line",
         witness: Witness::Program,
         stems: KEYS,
-        regex: r#"^(?:.*(?:INFO|DEBUG)\b(?:.*[\]>:|-])?)?[\s|│*-]*(?:export )?['"]?(?<key>[A-Za-z][\w.-]*)['"]?\s*(?:[:=]|\.{3,}|\s)\s*['"]?(?<value>\d+(?:\.0)?|[Tt]rue|[Ff]alse)['"]?,?\s*[|│]?\s*$"#,
+        regex: r#"^(?:.*\b(?:INFO|DEBUG)\b(?::[\w.]+:|.*[\]>:|]\s+|.*\s-\s+)?)?[\s|│*]*(?:- )?(?:export )?['"]?(?<key>[A-Za-z][\w.-]*)['"]?\s*(?:[:=]|\.{3,}|\s)\s*['"]?(?<value>\d+(?:\.0)?|[Tt]rue|[Ff]alse)['"]?,?\s*[|│]?\s*$"#,
         read: |c| {
             let (Some(key), Some(number)) = (c.get("key"), c.get("value").and_then(value)) else { return Vec::new() };
             // DeepSpeed's table holds the batch of all ranks together under this name.
@@ -162,6 +162,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "Rerunning with num_workers=0 may give better error trace.",
             "[2023-07-20 15:44:55,020] [INFO] [config.py:957:print]   train_batch_size ............. 32",
             "num_workers: auto",
+            "[INFO] use --num-workers 0",
             "4 workers [8 items]",
         ],
     },
@@ -288,7 +289,7 @@ pub(super) const TABLE: &[Pattern] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{Setting, TABLE, What};
+    use super::{TABLE, Setting, What};
     use crate::line::{Envelope, Line};
 
     fn read(text: &str) -> Vec<(Setting, u64)> {

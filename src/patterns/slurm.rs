@@ -18,7 +18,8 @@ fn cancelled(c: &Caps<'_>) -> Vec<Claim> {
         Why::Preemption
     } else if reason.contains("NODE FAILURE") {
         return vec![Claim::new(What::Infrastructure, step(c))];
-    } else if reason.contains("TASK FAILURE") {
+    } else if reason.contains("TASK FAILURE") || (reason.is_empty() && c.get("step").is_some()) {
+        // srun cancels its step after one task has died; somebody's request names the job.
         Why::Cleanup
     } else {
         Why::Request
@@ -101,7 +102,7 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "slurm/cancelled",
         witness: Witness::Supervisor,
         stems: &[" CANCELLED AT "],
-        regex: r"(?:^|\s)(?:error|slurmstepd\S*): \*\*\* (?:JOB|STEP|StepId=|JobId=) ?(?<job>\d+(?:\.\w+)?) (?:ON (?<host>\S+) )?CANCELLED AT \S+(?: (?:DUE )?(?:to SIGNAL (?<signal>\w+)|(?<reason>[^*]+?)))? ?\*\*\*",
+        regex: r"(?:^|\s)(?:error|slurmstepd\S*): \*\*\* (?:JOB|(?<step>STEP|StepId=)|JobId=) ?(?<job>\d+(?:\.\w+)?) (?:ON (?<host>\S+) )?CANCELLED AT \S+(?: (?:DUE )?(?:to SIGNAL (?<signal>\w+)|(?<reason>[^*]+?)))? ?\*\*\*",
         read: cancelled,
         samples: &[
             "slurmstepd-labvm: error: *** JOB 14 ON labvm CANCELLED AT 2026-12-01T07:24:42 ***",

@@ -90,37 +90,37 @@ pub(super) const TABLE: &[Pattern] = &[
             "f\"Child process with PID {proc.pid} terminated with code {code}. Forcefully terminating all other processes to avoid zombies\"",
         ],
     },
-    // composer/cli/launcher.py of MosaicML, and older Lightning-like launchers with the same words.
+    // composer/cli/launcher.py of MosaicML.
     Pattern {
         id: "composer/exit",
         witness: Witness::Supervisor,
-        stems: &["exit with status code ", "exited with code "],
-        regex: r"^(?:ERROR:composer\.cli\.launcher:|.*composer\.cli\.launcher.*: )?(?:Process (?<pid>\d+) exit with status code (?<code>-?\d+)\.|(?:Global )?[Rr]ank (?<rank>\d+) \(PID (?<pid2>\d+)\) exited with code (?<code2>-?\d+))\s*$",
-        read: |c| {
-            let rank = c.num("rank");
-            let pid = c.num("pid2");
-            match (c.num("code"), c.num("code2")) {
-                // The number before `exit` is a rank in some releases and a pid in others, so it names nobody.
-                (Some(code), _) => vec![Claim::new(ended(code), Who::role(Role::Rank))],
-                (_, Some(code)) => vec![Claim::new(ended(code), Who { rank, ..Who::own(Role::Rank, pid) })],
-                _ => Vec::new(),
-            }
-        },
+        stems: &[") exited with code "],
+        regex: r"^(?:ERROR:composer\.cli\.launcher:|.*composer\.cli\.launcher.*: )?(?:Global )?[Rr]ank (?<rank>\d+) \(PID (?<pid>\d+)\) exited with code (?<code>-?\d+)\s*$",
+        read: coded,
         samples: &[
-            "Process 3 exit with status code -9.",
-            "Global rank 0 (PID 2155) exited with code 1",
+            "ERROR:composer.cli.launcher:Global rank 0 (PID 2155) exited with code 1",
             "rank 1 (PID 2156) exited with code -7",
         ],
-        near_misses: &["Process 3 exit with status code {code}.", "trainer-1 exited with code 137"],
+        near_misses: &["trainer-1 exited with code 137", "Global rank {rank} (PID {pid}) exited with code {code}"],
+    },
+    // horovod/runner/gloo_run.py: the number is a rank, and a signal is 128 + n.
+    Pattern {
+        id: "horovod/process",
+        witness: Witness::Supervisor,
+        stems: &[" exit with status code "],
+        regex: r"^Process (?<rank>\d+) exit with status code (?<code>-?[1-9]\d*)\.\s*$",
+        read: coded,
+        samples: &["Process 3 exit with status code 137."],
+        near_misses: &["Process 3 exit with status code {code}.", "Process 0 exit with status code 0."],
     },
     Pattern {
-        id: "composer/cleanup",
+        id: "horovod/cleanup",
         witness: Witness::Supervisor,
         stems: &["Terminating remaining workers after failure of "],
-        regex: r"Terminating remaining workers after failure of Process \d+\.",
-        read: |_| vec![cleanup("Composer", None, Who::role(Role::Rank))],
+        regex: r"^Terminating remaining workers after failure of Process \d+\.\s*$",
+        read: |_| vec![cleanup("Horovod", None, Who::role(Role::Rank))],
         samples: &["Terminating remaining workers after failure of Process 3."],
-        near_misses: &["Terminating remaining workers after failure of {name}."],
+        near_misses: &["print('Terminating remaining workers after failure of Process {idx}.'.format(idx=index))"],
     },
     // horovod/runner/gloo_run.py and js_run.py: two lines below the sentence; signals are 128 + n, and no pid is told.
     Pattern {
@@ -217,7 +217,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "    raise RuntimeError(\"One or more background workers are no longer alive. Exiting. Please check the \"",
         ],
     },
-    // submitit and Kaldi's run.pl print the code of the job they ran.
+    // Kaldi's run.pl (also in ESPnet) ends its log with the code of the job it ran.
     Pattern {
         id: "kaldi/run-pl",
         witness: Witness::Arithmetic,

@@ -76,6 +76,7 @@ fn read_one(reading: &mut Reading, one: &Field<'_>, engine: Engine) {
         container.restarts = one.at("RestartCount").count();
         container.memory = memory;
         container.shm = shm.as_ref().map_or_else(Default::default, |(shm, _, _)| *shm);
+        container.oom_kill_disabled = host.at("OomKillDisable").flag() == Some(true);
         container.parent_cgroup = host.at("CgroupParent").text().is_some();
         container.image = one.at("Config").at("Image").string().or_else(|| one.any(&["ImageName", "Image"]).string());
         let when = container.finished;
