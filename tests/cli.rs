@@ -104,7 +104,7 @@ fn a_lost_input_does_not_hide_the_others() {
         assert!(String::from_utf8_lossy(&human.stdout).contains(lost), "the human report names {lost}");
     }
     let secret = folder.path().join("secret.log");
-    fs::set_permissions(&secret, fs::Permissions::from_mode(0)).expect("the owner may");
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o000)).expect("the owner may");
     if fs::read(&secret).is_err() {
         assert_eq!(run(folder.path(), &["secret.log", "train.log"]).status.code(), Some(2));
     }
