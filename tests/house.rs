@@ -25,7 +25,7 @@ const ADDRESSES: [(&str, &[&str]); 11] = [
     ("nom", &["src/units", "src/time", "src/line/"]),
     ("jiff", &["src/time"]),
     ("serde", &["src/records/", "src/report/json"]),
-    ("serde_json", &["src/line/json", "src/records/", "src/report/json"]),
+    ("serde_json", &["src/line/", "src/records/", "src/report/json"]),
     ("serde_saphyr", &["src/records/"]),
     ("colored", &["src/report/human", "src/report/page"]),
     ("unicode_width", &["src/report/text"]),
