@@ -170,7 +170,11 @@ impl<'a> Collector<'a> {
         let Some((format, read)) = records::read(&document.value) else { return };
         self.kind.get_or_insert(Kind::Record(format.id));
         for entry in read.entries {
-            let place = Place { input: Arc::clone(self.name), line: Some(document.first_line).filter(|line| *line > 1), pointer: Some(entry.pointer.into()) };
+            let place = Place {
+                input: Arc::clone(self.name),
+                line: Some(document.first_line).filter(|line| *line > 1),
+                pointer: Some(entry.pointer.into()),
+            };
             if let Some(when) = entry.when {
                 widen(&mut self.span, when);
             }
@@ -209,7 +213,10 @@ impl<'a> Collector<'a> {
 
     fn finish(self, reading: &mut Reading) {
         if self.dropped > 0 {
-            reading.notes.push(Note::remark(self.name, format!("{} further lines that say the same were counted, not kept", self.dropped)));
+            reading.notes.push(Note::remark(
+                self.name,
+                format!("{} further lines that say the same were counted, not kept", self.dropped),
+            ));
         }
         let others = self.text_lines.saturating_sub(self.kernel_lines);
         let kind = self.kind.unwrap_or(match (self.kernel_lines, self.journal_lines) {
@@ -236,12 +243,8 @@ impl<'a> Collector<'a> {
 fn fact(claim: Claim, id: &'static str, witness: crate::fact::Witness, place: Place, text: &str, envelope: &Envelope) -> Fact {
     let Claim { what, mut who } = claim;
     who.rank = who.rank.or(envelope.rank);
-    let about = Who {
-        container: envelope.container.clone(),
-        pod: envelope.pod.clone(),
-        host: envelope.host.clone(),
-        ..Who::default()
-    };
+    let about =
+        Who { container: envelope.container.clone(), pod: envelope.pod.clone(), host: envelope.host.clone(), ..Who::default() };
     complete(&mut who, &about);
     Fact { what, who, when: envelope.when, since: None, boot: envelope.boot, place, text: cut(text), witness, id }
 }

@@ -80,7 +80,9 @@ impl Context {
     pub fn full_disk(&self) -> Option<&Fact> {
         let full = |size: Bytes, used: Bytes| size.0 > 0 && used.0 >= size.0 / 100 * 99;
         let pseudo = |mount: &str| {
-            ["/dev", "/proc", "/sys", "/run", "/snap", "/boot"].iter().any(|root| mount == *root || mount.starts_with(&format!("{root}/")))
+            ["/dev", "/proc", "/sys", "/run", "/snap", "/boot"]
+                .iter()
+                .any(|root| mount == *root || mount.starts_with(&format!("{root}/")))
         };
         self.filesystems().filter(|(_, mount, size, used)| !pseudo(mount) && full(*size, *used)).last().map(|(fact, ..)| fact)
     }
@@ -109,7 +111,9 @@ impl Context {
     /// Whether a kernel log of the given moment was read.
     pub fn cover(&self, when: Option<Stamp>) -> (Cover, Option<&Input>) {
         let mut best = (Cover::Absent, None);
-        for input in self.inputs.iter().filter(|input| input.kernel_lines > 0 && matches!(input.kind, Kind::KernelLog | Kind::Journal)) {
+        for input in
+            self.inputs.iter().filter(|input| input.kernel_lines > 0 && matches!(input.kind, Kind::KernelLog | Kind::Journal))
+        {
             let span = match when {
                 Some(Stamp::Boot(_)) => input.boot_span,
                 _ => input.span,

@@ -66,11 +66,13 @@ fn groups<'a>(facts: &'a [Fact], inputs: &[Input]) -> Vec<Group<'a>> {
         let index = inputs.iter().position(|input| input.name == fact.place.input).unwrap_or(0);
         let named = |who: &Who| who.container.is_some() || who.container_name.is_some();
         let same = groups.iter_mut().find(|group| {
-            let ids = group.who.container.is_some() && fact.who.container.is_some() && is_same(&group.who.container, &fact.who.container);
+            let ids = group.who.container.is_some()
+                && fact.who.container.is_some()
+                && is_same(&group.who.container, &fact.who.container);
             let names = group.who.container_name.is_some()
                 && group.who.container_name == fact.who.container_name
                 && is_same(&group.who.pod, &fact.who.pod)
-                && is_same(&group.who.container, &fact.who.container) ;
+                && is_same(&group.who.container, &fact.who.container);
             let pods = !named(&group.who) && !named(&fact.who) && is_same(&group.who.pod, &fact.who.pod);
             ids || names || pods
         });
@@ -107,7 +109,9 @@ pub(super) fn containers(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Inpu
                 || d.who.container_name.is_some() && d.who.container_name == group.who.container_name
                 || d.who.host_pid.is_some() && d.who.host_pid == group.who.host_pid
         };
-        let may = |d: &Death| is_same(&d.who.container, &group.who.container) && is_same(&d.who.container_name, &group.who.container_name);
+        let may = |d: &Death| {
+            is_same(&d.who.container, &group.who.container) && is_same(&d.who.container_name, &group.who.container_name)
+        };
         if !group.failed() {
             // Its record is testimony all the same: the size of its /dev/shm, and that it was not killed for memory.
             for death in deaths[..told].iter_mut().filter(|d| names_it(d) || groups.len() == 1 && may(d)) {
@@ -118,11 +122,17 @@ pub(super) fn containers(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Inpu
         }
         let signal = group.signal();
         let fits = |d: &Death| {
-            let exit_follows = group.exit_code().is_some_and(|code| code != 0 && Signal::from_status(code).is_none()) && !group.oom();
+            let exit_follows =
+                group.exit_code().is_some_and(|code| code != 0 && Signal::from_status(code).is_none()) && !group.oom();
             let killed = group.oom() && (d.signal == Some(Signal::KILL) || d.vanished());
             let hung = signal == Some(Signal::KILL) && !group.oom() && d.refused(Resource::Shm).is_some();
             let worker_took_it = d.signal.is_some() && group.exit_code() == Some(1) && d.who.role == Role::Worker && !group.oom();
-            (d.signal.is_some() && d.signal == signal) || exit_follows || killed || hung || worker_took_it || (d.vanished() && signal.is_some())
+            (d.signal.is_some() && d.signal == signal)
+                || exit_follows
+                || killed
+                || hung
+                || worker_took_it
+                || (d.vanished() && signal.is_some())
         };
         let found = deaths[..told]
             .iter()
@@ -177,7 +187,8 @@ pub(super) fn reports(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input])
             reports.push(((index, line), report));
         }
     }
-    let known: Vec<Who> = deaths.iter().map(|d| d.who.clone()).chain(facts.iter().filter(|f| is_record(&f.what)).map(|f| f.who.clone())).collect();
+    let known: Vec<Who> =
+        deaths.iter().map(|d| d.who.clone()).chain(facts.iter().filter(|f| is_record(&f.what)).map(|f| f.who.clone())).collect();
     let told = deaths.len();
     for (order, report) in reports {
         if report.victims.is_empty() {
@@ -286,12 +297,14 @@ fn fit(death: &Death, report: &OomReport, place: &Who, deaths: usize) -> Result<
     if death.late {
         return Err(format!("{}: the message came after the run's end", described()));
     }
-    let could_be_killed = matches!(death.signal, None | Some(Signal::KILL)) && (death.signal.is_some() || death.vanished() || told_oom(death));
+    let could_be_killed =
+        matches!(death.signal, None | Some(Signal::KILL)) && (death.signal.is_some() || death.vanished() || told_oom(death));
     if !could_be_killed {
         return Err(format!("{}: this process did not die of SIGKILL", described()));
     }
     let when = report.when.or(report.boot);
-    let gap = death_times(death).into_iter().filter_map(|t| when.and_then(|w| w.gap(t))).min_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    let gap =
+        death_times(death).into_iter().filter_map(|t| when.and_then(|w| w.gap(t))).min_by(|a, b| a.seconds.total_cmp(&b.seconds));
     let other_time = gap.filter(|gap| gap.sure && gap.seconds > SAME_TIME || gap.seconds > 15.0 * 3600.0);
     if report.victims.iter().any(|v| Some(v.pid) == death.who.host_pid) {
         return Ok(Join::HostPid);
@@ -311,7 +324,11 @@ fn fit(death: &Death, report: &OomReport, place: &Who, deaths: usize) -> Result<
     }
     if death.who.job.is_some() && place.job.is_some() {
         let base = |job: &Option<String>| job.as_deref().and_then(|j| j.split('.').next()).map(str::to_owned);
-        return if base(&death.who.job) == base(&place.job) { Ok(Join::Job) } else { Err(format!("{}: another job", described())) };
+        return if base(&death.who.job) == base(&place.job) {
+            Ok(Join::Job)
+        } else {
+            Err(format!("{}: another job", described()))
+        };
     }
     if death.who.unit.is_some() && death.who.unit == place.unit {
         return Ok(Join::Unit);
@@ -333,7 +350,8 @@ fn fit(death: &Death, report: &OomReport, place: &Who, deaths: usize) -> Result<
         return Err(format!("{}: another program", described()));
     }
     // A line without a clock came later than the last one with a clock: that can show nearness, never distance.
-    let near = death.facts.iter().filter_map(|f| f.since.and_then(|t| when?.gap(t))).min_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    let near =
+        death.facts.iter().filter_map(|f| f.since.and_then(|t| when?.gap(t))).min_by(|a, b| a.seconds.total_cmp(&b.seconds));
     match gap.or(near.filter(|gap| gap.seconds <= SAME_TIME)) {
         Some(gap) if gap.seconds <= SAME_TIME => Ok(Join::ProgramAndTime),
         Some(_) => Err(format!("{}: at another time", described())),
@@ -411,14 +429,17 @@ pub(super) fn senders(deaths: &mut Vec<Death>, facts: &[Fact]) {
                 && is_same(&d.who.pod, &fact.who.pod)
                 && is_same(&d.who.job, &fact.who.job)
         };
-        let ended = |d: &Death| matches!(d.signal, Some(Signal::KILL | Signal::TERM | Signal::INT)) || d.signal.is_none() && d.exit_code.is_some();
+        let ended = |d: &Death| {
+            matches!(d.signal, Some(Signal::KILL | Signal::TERM | Signal::INT)) || d.signal.is_none() && d.exit_code.is_some()
+        };
         let names_pid = fact.who.host_pid.is_some() || fact.who.own_pid.is_some();
         if let Some(at) = deaths[..told].iter().position(|d| !names_pid && same_place(d) && ended(d) && d.oom.is_none()) {
             deaths[at].facts.push(fact.clone());
             continue;
         }
         // A stop without any other death: the job was ended, by whom and why is known.
-        let tells_of_it = deaths.iter().position(|d| same_place(d) && d.find(|w| matches!(w, What::Stopped { .. })).is_some() && !names_pid);
+        let tells_of_it =
+            deaths.iter().position(|d| same_place(d) && d.find(|w| matches!(w, What::Stopped { .. })).is_some() && !names_pid);
         match tells_of_it {
             Some(at) => deaths[at].facts.push(fact.clone()),
             None if *signal == Some(Signal::KILL) || told == 0 || names_pid => deaths.push(Death {

@@ -38,7 +38,9 @@ const ECHOES: &[&str] = &[
 /// The signal that a claim names or implies.
 pub(super) fn signal_of(what: &What) -> Option<Signal> {
     match what {
-        What::Ended { how: How::Signal(signal), .. } | What::Caught { signal, .. } | What::Trapped { signal, .. } => Some(*signal),
+        What::Ended { how: How::Signal(signal), .. } | What::Caught { signal, .. } | What::Trapped { signal, .. } => {
+            Some(*signal)
+        }
         What::Ended { how: How::Code(code), .. } => Signal::from_status(*code),
         What::OomReported { .. } => Some(Signal::KILL),
         What::Stopped { why: Why::Memory, signal, .. } => signal.or(Some(Signal::KILL)),
@@ -63,7 +65,9 @@ fn speaks_of_death(what: &What) -> bool {
         | What::Trapped { .. }
         | What::Infrastructure
         | What::Stopped { why: Why::Memory, .. } => true,
-        What::Hardware(poison) => matches!(poison, crate::fact::Poison::Bus | crate::fact::Poison::Kill | crate::fact::Poison::Page),
+        What::Hardware(poison) => {
+            matches!(poison, crate::fact::Poison::Bus | crate::fact::Poison::Kill | crate::fact::Poison::Page)
+        }
         _ => false,
     }
 }
@@ -85,13 +89,16 @@ struct Ledger {
 impl Ledger {
     fn input(&mut self, input: usize, facts: &[&Fact]) {
         let tracebacks = traceback::group(facts);
-        let ends: HashMap<u64, &Traceback> = tracebacks.iter().filter_map(|t| t.raised.place.line.map(|line| (line, t))).collect();
-        let ignored = |line: u64| tracebacks.iter().any(|t| t.ignored && t.first_line <= line && Some(line) <= t.raised.place.line);
+        let ends: HashMap<u64, &Traceback> =
+            tracebacks.iter().filter_map(|t| t.raised.place.line.map(|line| (line, t))).collect();
+        let ignored =
+            |line: u64| tracebacks.iter().any(|t| t.ignored && t.first_line <= line && Some(line) <= t.raised.place.line);
         let mut lines: BTreeMap<u64, Vec<&Fact>> = BTreeMap::new();
         for fact in facts {
             lines.entry(fact.place.line.unwrap_or(0)).or_default().push(fact);
         }
-        let headings = |line: u64| facts.iter().any(|f| matches!(f.what, What::Traceback(Opening::Heading)) && f.place.line == Some(line));
+        let headings =
+            |line: u64| facts.iter().any(|f| matches!(f.what, What::Traceback(Opening::Heading)) && f.place.line == Some(line));
         for (line, here) in lines {
             let traceback = ends.get(&line).copied();
             let spoken: Vec<&Fact> = here.iter().copied().filter(|fact| speaks_of_death(&fact.what)).collect();
@@ -128,15 +135,17 @@ impl Ledger {
             What::TimedOut { .. } | What::PeerLost => self.last(|d| !d.late),
             What::Nccl => self.last(|d| d.order.0 == input),
             What::Hardware(_) => self.last(|d| {
-                d.order.0 == input && d.find(|w| matches!(w, What::Hardware(_))).is_some() && (d.who.host_pid.is_none() || fact.who.host_pid.is_none())
+                d.order.0 == input
+                    && d.find(|w| matches!(w, What::Hardware(_))).is_some()
+                    && (d.who.host_pid.is_none() || fact.who.host_pid.is_none())
             }),
             What::Gpu { .. } => self.last(|d| d.find(|w| matches!(w, What::Gpu { .. })).is_some()),
-            What::OomReported { .. } => {
-                self.last(|d| (d.signal == Some(Signal::KILL) || d.vanished())
+            What::OomReported { .. } => self.last(|d| {
+                (d.signal == Some(Signal::KILL) || d.vanished())
                     && may_share(d, fact)
                     && same_unit_or_job(d, fact)
-                    && (fact.who.host_pid.is_none() || d.who.host_pid.is_none()))
-            }
+                    && (fact.who.host_pid.is_none() || d.who.host_pid.is_none())
+            }),
             What::Stopped { .. } => self.last(|d| {
                 (d.signal.is_none_or(|s| s == Signal::KILL || s == Signal::TERM))
                     && d.refused(Resource::Shm).is_none()
@@ -234,7 +243,8 @@ impl Ledger {
         if let Some(pid) = fact.who.host_pid {
             return self.last(|d| {
                 let nameless = d.who.host_pid.is_none() && d.who.own_pid.is_none() && d.order.0 == input;
-                d.who.host_pid == Some(pid) || nameless && d.signal == signal && is_same(&d.who.unit, &fact.who.unit) && may_share(d, fact)
+                d.who.host_pid == Some(pid)
+                    || nameless && d.signal == signal && is_same(&d.who.unit, &fact.who.unit) && may_share(d, fact)
             });
         }
         let faulty = |d: &Death| d.order.0 == input && d.signal.is_none() && d.find(|w| matches!(w, What::Hardware(_))).is_some();
@@ -252,7 +262,8 @@ impl Ledger {
     fn vanished(&self, input: usize, fact: &Fact) -> Option<usize> {
         let role = |d: &Death| d.who.role == fact.who.role || d.who.role == Role::Unknown || fact.who.role == Role::Unknown;
         if fact.who.own_pid.is_some() {
-            return self.last(|d| d.order.0 == input && d.signal.is_some() && d.who.own_pid.is_none() && role(d) && may_share(d, fact));
+            return self
+                .last(|d| d.order.0 == input && d.signal.is_some() && d.who.own_pid.is_none() && role(d) && may_share(d, fact));
         }
         self.last(|d| d.order.0 == input && !d.late && may_share(d, fact))
     }
@@ -294,7 +305,9 @@ fn one_full(deaths: &mut Vec<Death>, resource: Resource) {
     let bus = deaths.iter().position(|d| d.signal == Some(Signal::BUS) && d.refused(resource).is_none());
     let refused = deaths.iter().position(|d| d.refused(resource).is_some() && d.signal.is_none());
     let (Some(bus), Some(refused)) = (bus, refused) else { return };
-    if !is_same(&deaths[bus].who.container, &deaths[refused].who.container) || !is_same(&deaths[bus].who.pod, &deaths[refused].who.pod) {
+    if !is_same(&deaths[bus].who.container, &deaths[refused].who.container)
+        || !is_same(&deaths[bus].who.pod, &deaths[refused].who.pod)
+    {
         return;
     }
     let other = deaths[refused].clone();
@@ -309,7 +322,8 @@ fn one_full(deaths: &mut Vec<Death>, resource: Resource) {
 fn beside_others(deaths: &mut [Death]) {
     for i in 0..deaths.len() {
         let Some(said) = deaths[i].facts.first().filter(|_| deaths[i].vanished()).map(|f| f.place.clone()) else { continue };
-        deaths[i].consequence |= deaths.iter().enumerate().any(|(j, d)| j != i && !d.vanished() && d.facts.iter().any(|f| f.place == said));
+        deaths[i].consequence |=
+            deaths.iter().enumerate().any(|(j, d)| j != i && !d.vanished() && d.facts.iter().any(|f| f.place == said));
     }
 }
 
@@ -337,9 +351,9 @@ fn quotations(deaths: &mut Vec<Death>, facts: &[Fact]) {
         let by_programs = death.facts.iter().all(|f| f.witness == crate::fact::Witness::Program) && death.oom.is_none();
         let traced = death.traceback.as_ref().is_some_and(|t| t.opened && !t.ignored);
         let Some(last) = death.facts.last() else { return false };
-        let survived = facts.iter().any(|fact| {
-            fact.what == What::Finished && fact.place.input == last.place.input && fact.place.line > last.place.line
-        });
+        let survived = facts
+            .iter()
+            .any(|fact| fact.what == What::Finished && fact.place.input == last.place.input && fact.place.line > last.place.line);
         !(by_programs && survived && (!traced || death.late))
     });
 }
@@ -352,14 +366,22 @@ fn consequences(deaths: &mut [Death]) {
     let ended_by_launcher = |d: &Death| d.find(|w| matches!(w, What::Stopped { why: Why::Cleanup, .. })).is_some();
     for i in 0..deaths.len() {
         let death = &deaths[i];
-        let term = death.signal == Some(Signal::TERM) && death.find(|w| matches!(w, What::Stopped { why: Why::Memory, .. })).is_none();
+        let term =
+            death.signal == Some(Signal::TERM) && death.find(|w| matches!(w, What::Stopped { why: Why::Memory, .. })).is_none();
         let only_echo = death.facts.iter().all(|f| {
             matches!(&f.what, What::PeerLost | What::TimedOut { .. } | What::Infrastructure)
                 || matches!(&f.what, What::Ended { how: How::Code(code), .. } if Signal::from_status(*code).is_none())
                 || matches!(&f.what, What::Raised { kind, .. } if ECHOES.contains(&kind.rsplit('.').next().unwrap_or(kind)))
         });
         let earlier_vanished = death.vanished() && death.order > deaths.iter().map(|d| d.order).min().unwrap_or(death.order);
-        let strong = deaths.iter().enumerate().any(|(j, other)| j != i && !other.late && (other.signal.is_some_and(|s| s != Signal::TERM) || other.traceback.is_some() || other.oom.is_some() || other.refused(Resource::Shm).is_some()));
+        let strong = deaths.iter().enumerate().any(|(j, other)| {
+            j != i
+                && !other.late
+                && (other.signal.is_some_and(|s| s != Signal::TERM)
+                    || other.traceback.is_some()
+                    || other.oom.is_some()
+                    || other.refused(Resource::Shm).is_some())
+        });
         let follows = (term || only_echo || ended_by_launcher(death) || earlier_vanished) && strong;
         deaths[i].consequence |= follows;
     }

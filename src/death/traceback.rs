@@ -63,11 +63,20 @@ pub(super) fn group(facts: &[&Fact]) -> Vec<Traceback> {
         let slot = open.entry(fact.who.rank).or_default();
         match &fact.what {
             What::Traceback(Opening::Ignored) => *slot = Open { ignored: true, first_line: Some(line), ..Open::default() },
-            What::Traceback(Opening::Heading) => *slot = Open { first_line: Some(line), chained: slot.chained, ..Open::default() },
+            What::Traceback(Opening::Heading) => {
+                *slot = Open { first_line: Some(line), chained: slot.chained, ..Open::default() }
+            }
             What::Traceback(opening @ (Opening::Plain | Opening::Original)) => {
                 // A second opening without a last line in between: the first was cut off, or two processes write at once.
                 let first_line = slot.first_line.filter(|_| slot.frames.is_empty()).or(Some(line));
-                *slot = Open { first_line, opened: true, ignored: slot.ignored, chained: slot.chained, worker: slot.worker.filter(|_| *opening == Opening::Original), frames: Vec::new() };
+                *slot = Open {
+                    first_line,
+                    opened: true,
+                    ignored: slot.ignored,
+                    chained: slot.chained,
+                    worker: slot.worker.filter(|_| *opening == Opening::Original),
+                    frames: Vec::new(),
+                };
             }
             What::Frame { file, function, .. } => {
                 if slot.frames.len() == FRAMES {

@@ -1,6 +1,6 @@
 //! Memory, threads and disks that were refused to a living program: exceptions, not kills.
 
-use super::{Caps, Pattern};
+use super::Pattern;
 use crate::fact::{Claim, Resource, Role, What, Who, Witness};
 use crate::units::Bytes;
 

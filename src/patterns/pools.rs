@@ -98,22 +98,6 @@ pub(super) const TABLE: &[Pattern] = &[
             "                        raise RuntimeError(\"One of the subprocesses has abruptly died during map operation.\"",
         ],
     },
-    // CPython multiprocessing's repr of a process: `exitcode=-SIGKILL` from 3.8, `stopped[SIGKILL]` before.
-    Pattern {
-        id: "multiprocessing/repr",
-        witness: Witness::Program,
-        stems: &["stopped exitcode=-SIG", "stopped[SIG"],
-        regex: r"<\w*Process(?: name='[^']*' pid=(?<pid>\d+) parent=\d+ |\([^)<]*, )stopped(?: exitcode=-|\[)(?<signal>SIG[A-Z0-9]+)",
-        read: signalled,
-        samples: &[
-            "<Process name='Process-1' pid=412 parent=400 stopped exitcode=-SIGKILL>",
-            "<Process(PoolWorker-3, stopped[SIGKILL])>",
-        ],
-        near_misses: &[
-            "<Process name='Process-1' pid=412 parent=400 stopped exitcode=0>",
-            "<Process name='<name>' stopped exitcode=-SIGKILL>",
-        ],
-    },
     // google/grain, process_prefetch.py.
     Pattern {
         id: "grain/worker",
@@ -172,17 +156,5 @@ pub(super) const TABLE: &[Pattern] = &[
             "4/7 Test #4: segv .............................***Exception: SegFault  0.01 sec",
         ],
         near_misses: &["7/7 Test #7: shell137 .........................***Failed    0.01 sec"],
-    },
-    // cargo-util's ProcessError: `signal: n, NAME: text` in Unix.
-    Pattern {
-        id: "cargo/signal",
-        witness: Witness::Supervisor,
-        stems: &["process didn't exit successfully: `"],
-        regex: r"process didn't exit successfully: `.*` \(signal: \d+, (?<signal>SIG[A-Z0-9]+): [^)]*\)",
-        read: signalled,
-        samples: &[
-            "  process didn't exit successfully: `/home/u/labcg/target/debug/deps/labcg-9f5236c6daf57b16 d_bus_fault` (signal: 7, SIGBUS: access to undefined memory)",
-        ],
-        near_misses: &["  process didn't exit successfully: `/home/u/t/debug/deps/t-9f52` (exit status: 101)"],
     },
 ];

@@ -289,12 +289,12 @@ pub(super) const TABLE: &[Pattern] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{TABLE, Setting, What};
+    use super::{Setting, TABLE, What};
     use crate::line::{Envelope, Line};
 
     fn read(text: &str) -> Vec<(Setting, u64)> {
         let line = Line { text: text.into(), number: 1, envelope: Envelope::default() };
-        let claims = super::super::read(&line).into_iter();
+        let claims = crate::patterns::read(&line).into_iter();
         let own = claims.filter(|(pattern, _)| TABLE.iter().any(|own| own.id == pattern.id));
         own.filter_map(|(_, claim)| match claim.what {
             What::Setting { setting, value } => Some((setting, value)),

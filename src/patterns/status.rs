@@ -153,7 +153,6 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "status/code",
         witness: Witness::Arithmetic,
         stems: &[
-            "(code ",
             " code",
             "xit Code",
             "xitCode",
@@ -169,8 +168,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "xit_status",
         ],
         regex: concat!(
-            r"^(?:# Ended \(code (?<ended>-?\d+)\) at .*",
-            r"|\[\d+\] ?[+-]? +Exit (?<job>\d+)\s{2,}\S.*",
+            r"^(?:\[\d+\] ?[+-]? +Exit (?<job>\d+)\s{2,}\S.*",
             r#"|(?:ERROR: |##\[error\]|Error: )?(?i:(?:(?:process|command|program|script|job|run|training|application|subprocess) |(?:[^\s:'"`#]+ ){2,8})?"#,
             r"(?:completed|finished|exited|failed|ended|terminated|returned)(?: with)?(?: a)?(?: non-?zero)? (?:exit |return )?(?:code|status)):? \(?(?<code>-?\d+)\)?",
             r"(?:\.|: .*| \(interrupted by signal \d+: ?SIG\w+\))?",
@@ -178,13 +176,22 @@ pub(super) const TABLE: &[Pattern] = &[
         ),
         read: |caps| {
             // Containers, pods, tasks and CI systems have speakers of their own, who say more.
-            const OTHERS: [&str; 7] = ["ontainer", "pod", "task", "Task", "##[error]", "Error: Process completed", "script returned"];
+            const OTHERS: [&str; 10] = [
+                "ontainer",
+                "pod",
+                "task",
+                "Task",
+                "##[error]",
+                "Error: Process completed",
+                "script returned",
+                "command terminated with",
+                "Exit code: ",
+                "(PID ",
+            ];
             if OTHERS.iter().any(|word| caps.line.text.contains(word)) { Vec::new() } else { deadly(caps) }
         },
         samples: &[
-            "# Ended (code 137) at Thu Dec 29 11:21:38 CST 2022, elapsed time 58 seconds",
             "Process finished with exit code 137 (interrupted by signal 9: SIGKILL)",
-            "Exit code: 137",
             "ExitCode 137",
             "exit status 137",
             "rc=137",
@@ -205,7 +212,7 @@ pub(super) const TABLE: &[Pattern] = &[
 
 /// A status that stands for a signal by arithmetic; any other number says nothing of how the program died.
 fn deadly(caps: &Caps<'_>) -> Vec<Claim> {
-    let code = ["code", "ended", "job", "bare"].iter().find_map(|group| caps.num::<i64>(group));
+    let code = ["code", "job", "bare"].iter().find_map(|group| caps.num::<i64>(group));
     let deadly = code.filter(|code| Signal::from_status(*code).is_some_and(|signal| (1..=15).contains(&signal.0)));
     let what = |code| What::Ended { how: How::of_returncode(code), hint: false };
     deadly.map(|code| Claim::new(what(code), Who::role(Role::Rank))).into_iter().collect()

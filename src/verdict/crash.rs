@@ -10,7 +10,9 @@ use crate::units::Signal;
 pub(super) fn hardware(death: &Death, _: &Context) -> Option<Finding> {
     let fact = death.find(|w| matches!(w, What::Hardware(poison) if *poison != Poison::Corrected))?;
     let text = match fact.what {
-        What::Hardware(Poison::Page) => "The kernel found a faulty page of memory; a process that used it dies of SIGBUS.".to_owned(),
+        What::Hardware(Poison::Page) => {
+            "The kernel found a faulty page of memory; a process that used it dies of SIGBUS.".to_owned()
+        }
         _ => sentence(&format!("{} was ended by the kernel because of faulty memory.", subject(death))),
     };
     Some(Finding::new(Cause::HwMemoryError, Grade::Proven, text).because(fact, "the kernel names faulty memory"))
@@ -22,7 +24,9 @@ pub(super) fn by_signal(death: &Death, _: &Context) -> Option<Finding> {
     let who = subject(death);
     let (cause, text) = match signal {
         Signal::SEGV => (Cause::Segfault, format!("{who} crashed in native code (SIGSEGV).")),
-        Signal::ABRT => (Cause::Abort, format!("{who} aborted (SIGABRT): a failed assertion, an uncaught C++ exception or a runtime check.")),
+        Signal::ABRT => {
+            (Cause::Abort, format!("{who} aborted (SIGABRT): a failed assertion, an uncaught C++ exception or a runtime check."))
+        }
         Signal::TERM => {
             let asked = death.event(|e| matches!(e, ContainerEvent::Kill(Signal::TERM) | ContainerEvent::Stopped)).is_some();
             let by = death.find(|w| matches!(w, What::Stopped { .. }));

@@ -16,11 +16,17 @@ pub(super) fn refused(death: &Death, _: &Context) -> Option<Finding> {
     let (cause, text) = match resource {
         Resource::Descriptors => (Cause::FdLimit, "ran out of file descriptors"),
         Resource::Disk => (Cause::DiskFull, "found no room on a disk"),
-        Resource::HostMemory | Resource::Maps | Resource::Threads => (Cause::MemoryError, "was refused memory by the allocator or the kernel; no process was killed"),
+        Resource::HostMemory | Resource::Maps | Resource::Threads => {
+            (Cause::MemoryError, "was refused memory by the allocator or the kernel; no process was killed")
+        }
         Resource::GpuMemory => (Cause::CudaOom, "ran out of memory on the accelerator"),
-        Resource::ShmOther if *by == "NCCL" => (Cause::Nccl, "could not use a shared memory segment, for a reason other than room"),
+        Resource::ShmOther if *by == "NCCL" => {
+            (Cause::Nccl, "could not use a shared memory segment, for a reason other than room")
+        }
         // EACCES, ENOENT, EROFS: a failed call, but no want of room.
-        Resource::ShmOther if *errno == Some(2) => (Cause::Other, "did not find a shared memory object: a peer had not made it, or had removed it"),
+        Resource::ShmOther if *errno == Some(2) => {
+            (Cause::Other, "did not find a shared memory object: a peer had not made it, or had removed it")
+        }
         Resource::ShmOther => (Cause::PythonException, "could not use a shared memory object, for a reason other than room"),
         Resource::Shm | Resource::ShmInodes => return None,
     };
@@ -34,13 +40,19 @@ pub(super) fn raised(death: &Death, _: &Context) -> Option<Finding> {
     }
     let gpu = death.find(|w| matches!(w, What::Gpu { .. }));
     if let Some(fact) = gpu {
-        return Some(Finding::new(Cause::GpuFault, Grade::Proven, "A GPU or its driver failed.").because(fact, "the driver or CUDA says so"));
+        return Some(
+            Finding::new(Cause::GpuFault, Grade::Proven, "A GPU or its driver failed.")
+                .because(fact, "the driver or CUDA says so"),
+        );
     }
     if let Some(fact) = death.find(|w| matches!(w, What::Nccl)) {
-        return Some(Finding::new(Cause::Nccl, Grade::Proven, "NCCL failed, for a reason other than room in /dev/shm.").because(fact, "NCCL's own error"));
+        return Some(
+            Finding::new(Cause::Nccl, Grade::Proven, "NCCL failed, for a reason other than room in /dev/shm.")
+                .because(fact, "NCCL's own error"),
+        );
     }
     let traceback = death.traceback.as_ref()?;
-    if !death.find(|w| matches!(w, What::Raised { .. })).is_some_and(|f| f.place == traceback.raised.place) {
+    if death.find(|w| matches!(w, What::Raised { .. })).is_none_or(|f| f.place != traceback.raised.place) {
         return None;
     }
     let kind = traceback.short_kind();
@@ -78,7 +90,9 @@ pub(super) fn stopped(death: &Death, _: &Context) -> Option<Finding> {
     if let Some((fact, container)) = never_ran {
         if matches!(container.exit_code, Some(126 | 127)) {
             let text = sentence(&format!("{} never ran: its command was not found or could not be executed.", subject(death)));
-            return Some(Finding::new(Cause::Other, Grade::Likely, text).because(fact, "exit codes 126 and 127 are the engine's for that"));
+            return Some(
+                Finding::new(Cause::Other, Grade::Likely, text).because(fact, "exit codes 126 and 127 are the engine's for that"),
+            );
         }
         let text = sentence(&format!("{} never ran.", subject(death)));
         return Some(Finding::new(Cause::Infrastructure, Grade::Likely, text).because(fact, "it was not started"));

@@ -30,12 +30,21 @@ pub(super) fn by_named_sender(death: &Death, _: &Context) -> Option<Finding> {
     }
     if let Some(fact) = death.event(|e| e == ContainerEvent::Kill(Signal::KILL)) {
         let timed_out = death.event(|e| e == ContainerEvent::Kill(Signal::TERM)).is_some();
-        let how = if timed_out { "after SIGTERM had not ended it within the grace period of a stop" } else { "because somebody asked for it" };
+        let how = if timed_out {
+            "after SIGTERM had not ended it within the grace period of a stop"
+        } else {
+            "because somebody asked for it"
+        };
         let text = sentence(&format!("{who} was killed by the container engine {how}."));
         return Some(Finding::new(Cause::SigkillExternal, Grade::Proven, text).because(fact, "the engine itself sent SIGKILL"));
     }
     let fact = stops().find(|f| matches!(f.what, What::Stopped { signal: Some(Signal::KILL), .. })).or_else(|| {
-        stops().find(|f| matches!(reason(f), Some(Why::StopTimeout | Why::Probe | Why::Request | Why::Watchdog | Why::Timeout | Why::Shutdown | Why::Cleanup)))
+        stops().find(|f| {
+            matches!(
+                reason(f),
+                Some(Why::StopTimeout | Why::Probe | Why::Request | Why::Watchdog | Why::Timeout | Why::Shutdown | Why::Cleanup)
+            )
+        })
     })?;
     let What::Stopped { by, why, .. } = &fact.what else { return None };
     let text = sentence(&format!("{who} was killed by {by}: {}.", says::why(*why)));
@@ -50,26 +59,38 @@ pub(super) fn not_for_memory(death: &Death, context: &Context) -> Option<Finding
     let made_up = death.containers().find(|(_, c)| c.reason == Some(Reason::StatusUnknown));
     if let Some((fact, _)) = made_up {
         let text = sentence(&format!("{} was lost from sight: the kubelet makes up exit code 137 for that.", subject(death)));
-        return Some(Finding::new(Cause::Infrastructure, Grade::Likely, text).because(fact, "the exit code is invented (ContainerStatusUnknown)"));
+        return Some(
+            Finding::new(Cause::Infrastructure, Grade::Likely, text)
+                .because(fact, "the exit code is invented (ContainerStatusUnknown)"),
+        );
     }
-    let record = death.containers().find(|(_, c)| {
-        c.exit_code == Some(137) && (c.oom_killed == Some(false) || matches!(c.reason, Some(Reason::Error)))
-    });
+    let record = death
+        .containers()
+        .find(|(_, c)| c.exit_code == Some(137) && (c.oom_killed == Some(false) || matches!(c.reason, Some(Reason::Error))));
     let (cover, input) = context.cover(death.when());
     let silent = cover == Cover::Covers && context.oom_kills == 0 && death.oom.is_none();
     let own_time = death.aside.iter().any(|(_, reason)| reason.contains("another container") || reason.contains("another pod"));
     // Docker's event log names every kill of its own and every OOM notice; Podman's knows neither.
-    let logged = death.event(|e| e == ContainerEvent::Started).is_some() && death.event(|e| matches!(e, ContainerEvent::Died(Some(137)))).is_some();
+    let logged = death.event(|e| e == ContainerEvent::Started).is_some()
+        && death.event(|e| matches!(e, ContainerEvent::Died(Some(137)))).is_some();
     let docker_log = death.event(|e| matches!(e, ContainerEvent::Died(_))).filter(|f| logged && f.id.starts_with("docker"));
     if record.is_none() && !silent && docker_log.is_none() {
         return None;
     }
     let who = subject(death);
     let text = match (record.is_some(), silent) {
-        (true, true) => format!("Something killed {who} with SIGKILL; the container's record and the kernel log say that it was not for memory."),
-        (true, false) => format!("Something killed {who} with SIGKILL; what is here says that it was not the container's memory limit."),
-        (false, false) => format!("Something killed {who} with SIGKILL; the engine's event log holds neither a kill of its own nor an out-of-memory notice."),
-        (false, true) => format!("Something killed {who} with SIGKILL; the kernel log of that time holds no out-of-memory report."),
+        (true, true) => format!(
+            "Something killed {who} with SIGKILL; the container's record and the kernel log say that it was not for memory."
+        ),
+        (true, false) => {
+            format!("Something killed {who} with SIGKILL; what is here says that it was not the container's memory limit.")
+        }
+        (false, false) => format!(
+            "Something killed {who} with SIGKILL; the engine's event log holds neither a kill of its own nor an out-of-memory notice."
+        ),
+        (false, true) => {
+            format!("Something killed {who} with SIGKILL; the kernel log of that time holds no out-of-memory report.")
+        }
     };
     let mut found = Finding::new(Cause::SigkillUnexplained, Grade::Likely, text);
     if let Some((fact, _)) = record {
@@ -93,12 +114,16 @@ pub(super) fn without_witness(death: &Death, _: &Context) -> Option<Finding> {
     }
     let who = subject(death);
     let arithmetic = death.facts.iter().all(|f| {
-        f.witness == Witness::Arithmetic || matches!(f.what, What::Ended { how: How::Code(_), .. } | What::Stopped { .. } | What::Infrastructure)
+        f.witness == Witness::Arithmetic
+            || matches!(f.what, What::Ended { how: How::Code(_), .. } | What::Stopped { .. } | What::Infrastructure)
     });
     if arithmetic && matches!(death.who.role, Role::Job) {
         let text = sentence(&format!("{who} ended with a status that stands for SIGKILL; nobody here says who sent it or why."));
         return Some(Finding::new(Cause::SigkillUnexplained, Grade::Suspected, text));
     }
-    let text = format!("{} was killed with SIGKILL. Lack of memory is the usual reason; nothing here proves or excludes it.", sentence(&who));
+    let text = format!(
+        "{} was killed with SIGKILL. Lack of memory is the usual reason; nothing here proves or excludes it.",
+        sentence(&who)
+    );
     Some(Finding::new(Cause::OomSuspected, Grade::Suspected, text))
 }

@@ -14,10 +14,18 @@ pub(super) fn of(death: &Death, context: &Context, cause: Cause, grade: Grade) -
             all.extend(kernel_log(death, context));
             all.extend(record(death, "tell whether the memory limit was reached (OOMKilled), and which limit it was"));
             if cause == Cause::SigkillUnexplained && context.cover(death.when()).0 == Cover::Covers {
-                all.push(lacking("who may send signals on the machine", None, "name a batch system, a cron job, systemd-oomd or an operator"));
+                all.push(lacking(
+                    "who may send signals on the machine",
+                    None,
+                    "name a batch system, a cron job, systemd-oomd or an operator",
+                ));
             }
             if cause == Cause::ExitedUnexpectedly {
-                all.push(lacking("the program's own output, from the start to the last line", None, "show the signal or the exception"));
+                all.push(lacking(
+                    "the program's own output, from the start to the last line",
+                    None,
+                    "show the signal or the exception",
+                ));
             }
         }
         Cause::ShmSuspected | Cause::ShmSigbus if grade < Grade::Proven => {
@@ -27,16 +35,28 @@ pub(super) fn of(death: &Death, context: &Context, cause: Cause, grade: Grade) -
                     Some(Engine::Docker | Engine::Podman) => format!("docker exec {} df -h /dev/shm", name(death, "CONTAINER")),
                     _ => "df -h /dev/shm".to_owned(),
                 };
-                all.push(lacking("the fill of /dev/shm while the job runs", Some(how), "show it full, or rule it out (it empties when the processes die)"));
+                all.push(lacking(
+                    "the fill of /dev/shm while the job runs",
+                    Some(how),
+                    "show it full, or rule it out (it empties when the processes die)",
+                ));
             }
             all.extend(record(death, "tell the size of /dev/shm (ShmSize, or the volume at /dev/shm)"));
             if context.torch().is_none() {
                 let how = "python -c 'import torch; print(torch.__version__)'";
-                all.push(lacking("PyTorch's version", Some(how.to_owned()), "tell whether its own batches can cause SIGBUS at all (before 2.10)"));
+                all.push(lacking(
+                    "PyTorch's version",
+                    Some(how.to_owned()),
+                    "tell whether its own batches can cause SIGBUS at all (before 2.10)",
+                ));
             }
         }
         Cause::SigbusOther => {
-            all.push(lacking("what the process had mapped: a memmap, a data set or weights on another file system", None, "name the file that was truncated, or the disk that failed"));
+            all.push(lacking(
+                "what the process had mapped: a memmap, a data set or weights on another file system",
+                None,
+                "name the file that was truncated, or the disk that failed",
+            ));
             all.extend(kernel_log(death, context));
         }
         Cause::Timeout => all.push(lacking(
@@ -100,7 +120,10 @@ fn record(death: &Death, would: &str) -> Option<Lacking> {
             let job = death.who.job.as_deref().and_then(|j| j.split('.').next()).unwrap_or("JOB");
             ("the job's accounting", format!("sacct -j {} --json", shell(job)))
         }
-        _ => ("the container's or pod's record, if it ran in one", "docker inspect NAME, or kubectl get pod NAME -o json".to_owned()),
+        _ => (
+            "the container's or pod's record, if it ran in one",
+            "docker inspect NAME, or kubectl get pod NAME -o json".to_owned(),
+        ),
     };
     Some(lacking(what, Some(how), would))
 }

@@ -142,8 +142,10 @@ pub fn judge(death: &Death, context: &Context) -> Verdict {
 pub fn clean(context: &Context) -> Verdict {
     let read = context.inputs.iter().map(|i| i.lines).sum::<u64>();
     let finished = context.facts.iter().find(|f| f.what == crate::fact::What::Finished);
-    let because: Vec<Evidence> =
-        finished.map(|f| Evidence { fact: f.clone(), says: "the program says that it came to its end".to_owned() }).into_iter().collect();
+    let because: Vec<Evidence> = finished
+        .map(|f| Evidence { fact: f.clone(), says: "the program says that it came to its end".to_owned() })
+        .into_iter()
+        .collect();
     let summary = match (read, because.is_empty()) {
         (_, false) => "Nothing in the inputs says that a process died, and the run says that it came to its end.".to_owned(),
         _ => "Nothing in the inputs says that a process died.".to_owned(),

@@ -16,19 +16,24 @@ pub(super) fn reported_by_kernel(death: &Death, _: &Context) -> Option<Finding> 
         Some(Join::ProgramAndTime) => Grade::Likely,
         Some(Join::Program | Join::OnlyOne) => Grade::Suspected,
     };
-    let join_text = join.map_or_else(|| "the kernel killed it".to_owned(), |j| format!("the kernel killed it; joined by {}", j.phrase()));
+    let join_text =
+        join.map_or_else(|| "the kernel killed it".to_owned(), |j| format!("the kernel killed it; joined by {}", j.phrase()));
     let finding = |cause, text: String| {
         let found = Finding::new(cause, grade, text).because(&victim.fact, join_text.clone());
         // A runtime that says otherwise may have lost the event; the kernel cannot have.
         match death.containers().find(|(_, c)| c.oom_killed == Some(false) && c.status == Status::Exited) {
-            Some((fact, _)) => found.against(fact, "the runtime's flag says no; it misses kills in nested cgroups and loses events"),
+            Some((fact, _)) => {
+                found.against(fact, "the runtime's flag says no; it misses kills in nested cgroups and loses events")
+            }
             None => found,
         }
     };
     if report.sysrq {
         return Some(finding(
             Cause::SigkillExternal,
-            format!("{who} was killed by the kernel's OOM killer because an operator asked for it (SysRq-f), not for want of memory."),
+            format!(
+                "{who} was killed by the kernel's OOM killer because an operator asked for it (SysRq-f), not for want of memory."
+            ),
         ));
     }
     let in_cgroup = report.memcg.unwrap_or(report.limit.is_some() || report.limit_cgroup.is_some());
@@ -40,7 +45,10 @@ pub(super) fn reported_by_kernel(death: &Death, _: &Context) -> Option<Finding> 
             }
             _ => String::new(),
         };
-        return Some(finding(Cause::OomHost, format!("The kernel killed {}: the whole machine was out of memory.{tmpfs}", subject(death))));
+        return Some(finding(
+            Cause::OomHost,
+            format!("The kernel killed {}: the whole machine was out of memory.{tmpfs}", subject(death)),
+        ));
     }
     if let Some((shmem, usage)) = mostly_shm(report) {
         return Some(finding(
@@ -92,7 +100,10 @@ pub(super) fn evicted(death: &Death, _: &Context) -> Option<Finding> {
         EvictedFor::Shutdown => (Cause::Infrastructure, "the node shut down"),
         EvictedFor::Unknown => (Cause::Other, "the record does not tell for what"),
     };
-    Some(Finding::new(cause, Grade::Proven, sentence(&format!("{pod} was evicted: {text}."))).because(fact, "the orchestrator's own reason"))
+    Some(
+        Finding::new(cause, Grade::Proven, sentence(&format!("{pod} was evicted: {text}.")))
+            .because(fact, "the orchestrator's own reason"),
+    )
 }
 
 /// Daemons and schedulers that kill for memory in user space; the kernel logs nothing then.
@@ -101,7 +112,10 @@ pub(super) fn killed_by_daemon(death: &Death, _: &Context) -> Option<Finding> {
     let What::Stopped { by, signal, .. } = &fact.what else { return None };
     let signal = signal.unwrap_or(Signal::KILL);
     let text = format!("{by} ended {} with {signal} because memory was short.", subject(death));
-    Some(Finding::new(Cause::OomUserspace, Grade::Proven, sentence(&text)).because(fact, format!("{by} says that it did it, and why")))
+    Some(
+        Finding::new(Cause::OomUserspace, Grade::Proven, sentence(&text))
+            .because(fact, format!("{by} says that it did it, and why")),
+    )
 }
 
 /// The container runtime's own word.
@@ -133,14 +147,17 @@ pub(super) fn reported_by_runtime(death: &Death, context: &Context) -> Option<Fi
     };
     if unlimited {
         let text = format!("{whom} No memory limit was set, so the machine itself ran out.");
-        return Some(Finding::new(Cause::OomHost, Grade::Likely, text).because(fact, "killed for memory, without a limit of its own"));
+        return Some(
+            Finding::new(Cause::OomHost, Grade::Likely, text).because(fact, "killed for memory, without a limit of its own"),
+        );
     }
     let limit = match container.and_then(|c| c.memory) {
         Some(Limit::Bytes(limit)) => format!(" The limit was {limit}."),
         _ => String::new(),
     };
     let grade = if parent { Grade::Likely } else { Grade::Proven };
-    let says = if parent { "a limit of a parent cgroup raises this flag in every container below it" } else { "the runtime's own word" };
+    let says =
+        if parent { "a limit of a parent cgroup raises this flag in every container below it" } else { "the runtime's own word" };
     Some(Finding::new(Cause::OomCgroup, grade, format!("{whom}{limit}")).because(fact, says))
 }
 
@@ -150,8 +167,12 @@ pub(super) fn reported_by_supervisor(death: &Death, _: &Context) -> Option<Findi
     let What::OomReported { by, scope } = &fact.what else { return None };
     let who = subject(death);
     let (cause, text) = match scope {
-        Scope::Host => (Cause::OomHost, format!("{by} reports that the kernel killed {who}: the whole machine was out of memory.")),
-        Scope::Cgroup | Scope::Unknown => (Cause::OomCgroup, format!("{by} reports an out-of-memory kill: {who} or a child of it reached the memory limit.")),
+        Scope::Host => {
+            (Cause::OomHost, format!("{by} reports that the kernel killed {who}: the whole machine was out of memory."))
+        }
+        Scope::Cgroup | Scope::Unknown => {
+            (Cause::OomCgroup, format!("{by} reports an out-of-memory kill: {who} or a child of it reached the memory limit."))
+        }
     };
     Some(Finding::new(cause, Grade::Proven, sentence(&text)).because(fact, format!("{by} counts the kernel's kills")))
 }

@@ -2,7 +2,9 @@
 
 use super::Cause;
 use crate::death::Death;
-use crate::fact::{Container, ContainerEvent, EvictedFor, Fact, How, Limit, OomLine, Poison, Reason, Resource, Role, Shm, Status, What, Who, Why};
+use crate::fact::{
+    Container, ContainerEvent, EvictedFor, Fact, How, Limit, OomLine, Poison, Reason, Resource, Role, Shm, Status, What, Who, Why,
+};
 use crate::units::{Bytes, Signal};
 
 /// The dead process in words, as `DataLoader worker (pid 12)` or `rank 5 (pid 22)`.
@@ -117,12 +119,18 @@ pub(super) fn about(fact: &Fact, death: &Death, cause: Cause) -> Option<String> 
         What::Container(c) => container(c),
         What::Event(event) => container_event(*event, death)?,
         What::Evicted(reason) => evicted(*reason).to_owned(),
-        What::TimedOut { seconds } => seconds.map_or_else(|| "something waited in vain".to_owned(), |s| format!("something waited {s} s in vain")),
-        What::Gpu { xid } => xid.map_or_else(|| "the GPU or its driver failed".to_owned(), |x| format!("the GPU's driver reports Xid {x}")),
+        What::TimedOut { seconds } => {
+            seconds.map_or_else(|| "something waited in vain".to_owned(), |s| format!("something waited {s} s in vain"))
+        }
+        What::Gpu { xid } => {
+            xid.map_or_else(|| "the GPU or its driver failed".to_owned(), |x| format!("the GPU's driver reports Xid {x}"))
+        }
         What::PeerLost => "a peer was gone: a consequence".to_owned(),
         What::Nccl => "NCCL failed".to_owned(),
         What::Infrastructure => "the job's surroundings failed".to_owned(),
-        What::ShmOption(shm) if cause.class() == super::Class::ShmExhaustion || death.signal == Some(Signal::BUS) => shm_size(*shm),
+        What::ShmOption(shm) if cause.class() == super::Class::ShmExhaustion || death.signal == Some(Signal::BUS) => {
+            shm_size(*shm)
+        }
         What::Traceback(_)
         | What::Frame { .. }
         | What::Chained

@@ -43,7 +43,13 @@ pub(super) fn bus_error(death: &Death, context: &Context) -> Option<Finding> {
     };
     let full = format!("{who} died of SIGBUS: /dev/shm was full");
     if let Some(proof) = proof {
-        return conclude(Cause::ShmSigbus, Grade::Proven, format!("{full}, as a failing call beside it says."), vec![proof], doubts);
+        return conclude(
+            Cause::ShmSigbus,
+            Grade::Proven,
+            format!("{full}, as a failing call beside it says."),
+            vec![proof],
+            doubts,
+        );
     }
     if let Some(strong) = strong {
         return conclude(Cause::ShmSigbus, Grade::Likely, format!("{full}."), vec![strong], doubts);
@@ -56,8 +62,16 @@ pub(super) fn bus_error(death: &Death, context: &Context) -> Option<Finding> {
     }
     if let Some(room) = room {
         let (summary, mut fors) = match &other {
-            Some(_) => (format!("{who} died of SIGBUS while a disk was full and /dev/shm had room: a mapped file could not be backed."), Vec::new()),
-            None => (format!("{who} died of SIGBUS, but /dev/shm had room: look for a mapped file that was truncated, or a full or failing disk."), Vec::new()),
+            Some(_) => (
+                format!("{who} died of SIGBUS while a disk was full and /dev/shm had room: a mapped file could not be backed."),
+                Vec::new(),
+            ),
+            None => (
+                format!(
+                    "{who} died of SIGBUS, but /dev/shm had room: look for a mapped file that was truncated, or a full or failing disk."
+                ),
+                Vec::new(),
+            ),
         };
         fors.push(room);
         let grade = if other.is_some() { Grade::Likely } else { Grade::Suspected };
@@ -78,7 +92,13 @@ pub(super) fn bus_error(death: &Death, context: &Context) -> Option<Finding> {
         if doubts.is_empty() || weak.is_some() {
             let grade = if own_batches_cannot { Grade::Suspected } else { Grade::Likely };
             let fors = std::iter::once(hint).chain(weak).collect();
-            return conclude(Cause::ShmSigbus, grade, format!("{who} died of SIGBUS, most likely on a full /dev/shm."), fors, doubts);
+            return conclude(
+                Cause::ShmSigbus,
+                grade,
+                format!("{who} died of SIGBUS, most likely on a full /dev/shm."),
+                fors,
+                doubts,
+            );
         }
         let text = format!("{who} died of SIGBUS; something speaks against a full /dev/shm.");
         return conclude(Cause::ShmSuspected, Grade::Suspected, text, vec![hint], doubts);
@@ -114,15 +134,20 @@ struct Weighed {
 impl Weighed {
     fn of(death: &Death, context: &Context) -> Self {
         let evidence = |fact: &Fact, says: String| Evidence { fact: fact.clone(), says };
-        let proof = death.refused(Resource::Shm).map(|f| evidence(f, "a call was refused room in /dev/shm: it was full".to_owned()));
+        let proof =
+            death.refused(Resource::Shm).map(|f| evidence(f, "a call was refused room in /dev/shm: it was full".to_owned()));
         let hint = death.hint().map(|f| {
             evidence(f, "a worker died of SIGBUS; PyTorch prints this hint for every SIGBUS, so it makes a full /dev/shm likely, not certain".to_owned())
         });
         let shm = shm_of(death, context);
         let (mut weak, mut doubts) = (None, Vec::new());
         match shm {
-            Some((fact, shm @ (Shm::Default(size) | Shm::Sized(size)))) if size < ROOMY && size.0 > 0 => weak = Some(evidence(fact, says::shm_size(shm))),
-            Some((fact, shm @ (Shm::Sized(_) | Shm::Default(_) | Shm::Host | Shm::Unsized))) => doubts.push(evidence(fact, says::shm_size(shm))),
+            Some((fact, shm @ (Shm::Default(size) | Shm::Sized(size)))) if size < ROOMY && size.0 > 0 => {
+                weak = Some(evidence(fact, says::shm_size(shm)))
+            }
+            Some((fact, shm @ (Shm::Sized(_) | Shm::Default(_) | Shm::Host | Shm::Unsized))) => {
+                doubts.push(evidence(fact, says::shm_size(shm)))
+            }
             _ => {}
         }
         let (mut strong, mut room) = (None, None);
@@ -143,7 +168,8 @@ impl Weighed {
         let other = context.full_disk().map(|f| evidence(f, "this file system is full".to_owned()));
         let torch = context.torch().filter(|(_, major, minor)| (*major, *minor) >= (2, 10));
         if let Some((fact, major, minor)) = torch {
-            let says = format!("PyTorch {major}.{minor} reserves its shared memory: a full /dev/shm gives an error there, not SIGBUS");
+            let says =
+                format!("PyTorch {major}.{minor} reserves its shared memory: a full /dev/shm gives an error there, not SIGBUS");
             doubts.push(evidence(fact, says));
         }
         Self { proof, strong, hint, weak, room, other, doubts, own_batches_cannot: torch.is_some() }

@@ -3,9 +3,19 @@
 //! A fact says what a text says and never what follows from it: "the kernel killed pid 71234 in this cgroup" is a fact,
 //! "this is an out-of-memory death" is a verdict.
 
+mod container;
+mod oom_line;
+mod setting;
+mod who;
+
+pub use container::{Container, ContainerEvent, Engine, Limit, Reason, Shm, Status};
+pub use oom_line::OomLine;
+pub use setting::Setting;
+pub use who::{Role, Who};
+
 use crate::place::Place;
 use crate::time::Stamp;
-use crate::units::{Bytes, HostPid, OwnPid, Signal};
+use crate::units::{Bytes, Signal};
 
 /// Who speaks. Later variants are worth more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,80 +45,6 @@ impl Witness {
             Self::Probe => "probe",
             Self::Kernel => "kernel",
         }
-    }
-}
-
-/// What a process is to the job.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Role {
-    /// Not told.
-    #[default]
-    Unknown,
-    /// A DataLoader or pool worker.
-    Worker,
-    /// A training rank, or the only training process.
-    Rank,
-    /// torchrun's agent, mpirun, DeepSpeed's launcher and the like.
-    Launcher,
-    /// The main process of a container.
-    Main,
-    /// A serving engine or an actor of a framework.
-    Engine,
-    /// The main process of a systemd unit.
-    Unit,
-    /// A whole job or job step.
-    Job,
-}
-
-/// Whom a claim is about. Every field may be unknown.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Who {
-    /// What the process is to the job.
-    pub role: Role,
-    /// The process id in the initial pid namespace.
-    pub host_pid: Option<HostPid>,
-    /// The process id in the process's own namespace.
-    pub own_pid: Option<OwnPid>,
-    /// The program's or thread's name (`comm` in kernel logs, at most 15 bytes there).
-    pub process: Option<String>,
-    /// A DataLoader worker's index (0 …), not a pid.
-    pub worker: Option<u32>,
-    /// The global rank.
-    pub rank: Option<u32>,
-    /// A container's id, whole (64 hex digits) or its beginning.
-    pub container: Option<String>,
-    /// A container's name.
-    pub container_name: Option<String>,
-    /// A pod's name.
-    pub pod: Option<String>,
-    /// A pod's uid, with dashes.
-    pub pod_uid: Option<String>,
-    /// A Kubernetes namespace.
-    pub namespace: Option<String>,
-    /// A cgroup path.
-    pub cgroup: Option<String>,
-    /// A systemd unit.
-    pub unit: Option<String>,
-    /// A batch job's id.
-    pub job: Option<String>,
-    /// The machine.
-    pub host: Option<String>,
-}
-
-impl Who {
-    /// A process in a role.
-    pub fn role(role: Role) -> Self {
-        Self { role, ..Self::default() }
-    }
-
-    /// A process by the pid that its own namespace gives it.
-    pub fn own(role: Role, pid: Option<u32>) -> Self {
-        Self { role, own_pid: pid.map(OwnPid), ..Self::default() }
-    }
-
-    /// A process by the pid that the kernel gives it.
-    pub fn host(pid: Option<u32>, process: Option<String>) -> Self {
-        Self { host_pid: pid.map(HostPid), process, ..Self::default() }
     }
 }
 
@@ -181,116 +117,6 @@ pub enum Why {
     Timeout,
 }
 
-/// One line of the kernel's report of an OOM kill; reports are put together in `death::oom_block`.
-#[derive(Clone, Debug, PartialEq)]
-pub enum OomLine {
-    /// `<comm> invoked oom-killer`: the trigger, not the victim. `order` -1 is SysRq-f.
-    Invoked {
-        /// The allocation's order.
-        order: i64,
-    },
-    /// `Task in <task> killed as a result of limit of <limit>` (3.x to 5.0).
-    TaskIn {
-        /// The victim's cgroup.
-        task: String,
-        /// The cgroup whose limit was hit.
-        limit: String,
-    },
-    /// `memory: usage …, limit …, failcnt …` and its swap and kmem sisters.
-    Usage {
-        /// `memory`, `memory+swap`, `swap` or `kmem`.
-        kind: String,
-        /// What was in use.
-        usage: Bytes,
-        /// The limit; absent where the number means "unlimited".
-        limit: Option<Bytes>,
-    },
-    /// The statistics of one cgroup: all pairs on one line (to 5.2), or just the heading (5.3 and later).
-    StatsFor {
-        /// The cgroup.
-        path: String,
-        /// Key and bytes.
-        pairs: Vec<(String, Bytes)>,
-    },
-    /// One `key bytes` line of the statistics (5.3 and later).
-    Stat {
-        /// The key, as `shmem` or `total_rss`.
-        key: String,
-        /// The value in bytes.
-        value: Bytes,
-    },
-    /// The head of the task table; the columns differ by version.
-    TableHead {
-        /// Column names after `pid`, in order.
-        columns: Vec<String>,
-    },
-    /// A row of the task table; sizes are in pages except `pgtables_bytes`.
-    TableRow {
-        /// The numbers, `pid` first.
-        values: Vec<i64>,
-    },
-    /// `oom-kill:constraint=…` (5.0 and later): the victim and the cgroups.
-    Chosen {
-        /// `CONSTRAINT_MEMCG`, `CONSTRAINT_NONE`, …
-        constraint: String,
-        /// The cgroup whose limit was hit, if one was.
-        oom_memcg: Option<String>,
-        /// Whether the whole machine was out of memory.
-        global: bool,
-    },
-    /// `oom-kill:constraint=…` cut off before the victim by printk's record limit.
-    ChosenHead {
-        /// `CONSTRAINT_MEMCG`, …
-        constraint: String,
-        /// The cgroup whose limit was hit, if one was.
-        oom_memcg: Option<String>,
-        /// Whether the whole machine was out of memory.
-        global: bool,
-    },
-    /// The second record of a split `oom-kill:` line: it starts in the middle and holds the victim.
-    ChosenTail,
-    /// `Kill process … or sacrifice child` (to 5.0): an announcement, not the kill.
-    Announced {
-        /// Memory cgroup (true), machine (false).
-        memcg: bool,
-    },
-    /// `Killed process …`: the kill itself.
-    Killed {
-        /// Memory cgroup (`Some(true)`), machine (`Some(false)`), or not said on this line (to 5.0).
-        memcg: Option<bool>,
-        /// Virtual size.
-        total_vm: Option<Bytes>,
-        /// Anonymous resident memory.
-        anon: Option<Bytes>,
-        /// File-backed resident memory; before 4.5 shared memory is in it.
-        file: Option<Bytes>,
-        /// Shared memory mapped by the victim; absent before 4.5.
-        shmem: Option<Bytes>,
-    },
-    /// `Tasks in <cgroup> are going to be killed due to memory.oom.group set`.
-    Group,
-    /// `OOM victim … is already exiting. Skip killing the task`.
-    Skipped,
-    /// `oom_reaper: reaped process …`.
-    Reaped,
-    /// Out of memory without a process to kill.
-    NoVictim,
-    /// A counter of the Mem-Info block (global OOM).
-    MemInfo {
-        /// `shmem`, `pages RAM`, `pages reserved`, `Free swap`, …
-        key: String,
-        /// Pages, or KiB where `kib`.
-        value: u64,
-        /// Whether the value is in KiB instead of pages.
-        kib: bool,
-    },
-    /// A function of the trigger's kernel stack that tells tmpfs (`shmem_fault`) from anonymous memory (`do_anonymous_page`).
-    Stack {
-        /// The function.
-        function: String,
-    },
-}
-
 /// What the kernel said about faulty memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Poison {
@@ -304,153 +130,6 @@ pub enum Poison {
     Uncorrected,
     /// The machine reported a corrected error: harmless.
     Corrected,
-}
-
-/// Which program runs containers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Engine {
-    /// Docker.
-    Docker,
-    /// Podman.
-    Podman,
-    /// Kubernetes, whatever runs below it.
-    Kubernetes,
-    /// Amazon ECS.
-    Ecs,
-}
-
-/// What an exit record says of a container's state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Status {
-    /// Created, never started.
-    Created,
-    /// Running now.
-    Running,
-    /// Waiting to be started again.
-    Restarting,
-    /// Ended.
-    Exited,
-    /// Not told.
-    Unknown,
-}
-
-/// The reason that an orchestrator gives for a container's end.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Reason {
-    /// `OOMKilled`: some process in the container was killed for memory.
-    OomKilled,
-    /// `Error`: a non-zero exit code.
-    Error,
-    /// `Completed`.
-    Completed,
-    /// `ContainerStatusUnknown`: the exit code 137 beside it is made up (kubelet).
-    StatusUnknown,
-    /// `StartError`, `RunContainerError`, `ContainerCannotRun`, `ImagePullBackOff`, …: it never ran.
-    NotStarted,
-    /// Any other word.
-    Other(String),
-}
-
-/// What is mounted at a container's /dev/shm.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Shm {
-    /// Not told.
-    #[default]
-    Unknown,
-    /// A tmpfs of this size, chosen by somebody.
-    Sized(Bytes),
-    /// The engine's default size, as nobody chose one.
-    Default(Bytes),
-    /// The host's /dev/shm (`--ipc=host`, `hostIPC`, a bind mount).
-    Host,
-    /// A memory-backed volume without a size of its own: as large as the memory limit.
-    Unsized,
-    /// No /dev/shm of its own (`--ipc=none`, another container's).
-    Elsewhere,
-}
-
-/// One container as an exit record describes it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Container {
-    /// Who runs it.
-    pub engine: Engine,
-    /// Its state.
-    pub status: Status,
-    /// The last exit code; `128 + n` for a signal.
-    pub exit_code: Option<i64>,
-    /// The runtime's flag: a process in the container was killed for memory since it was last started.
-    pub oom_killed: Option<bool>,
-    /// The orchestrator's reason.
-    pub reason: Option<Reason>,
-    /// When the described run started.
-    pub started: Option<Stamp>,
-    /// When the described run ended.
-    pub finished: Option<Stamp>,
-    /// How often it was started again.
-    pub restarts: Option<u64>,
-    /// Whether this is an earlier run (Kubernetes' `lastState`).
-    pub previous: bool,
-    /// The memory limit; `None` where the record does not tell.
-    pub memory: Option<Limit>,
-    /// What is at /dev/shm.
-    pub shm: Shm,
-    /// Whether a parent cgroup was set, so that a limit may sit above.
-    pub parent_cgroup: bool,
-    /// The OOM killer was switched off for it (`--oom-kill-disable`, cgroup v1): processes hang at the limit instead.
-    pub oom_kill_disabled: bool,
-    /// The image.
-    pub image: Option<String>,
-    /// The container runs before the main ones (`initContainers`).
-    pub init: bool,
-}
-
-impl Container {
-    /// A container of which nothing is known yet.
-    pub fn new(engine: Engine) -> Self {
-        Self {
-            engine,
-            status: Status::Unknown,
-            exit_code: None,
-            oom_killed: None,
-            reason: None,
-            started: None,
-            finished: None,
-            restarts: None,
-            previous: false,
-            memory: None,
-            shm: Shm::Unknown,
-            parent_cgroup: false,
-            oom_kill_disabled: false,
-            image: None,
-            init: false,
-        }
-    }
-}
-
-/// A memory limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Limit {
-    /// None was set.
-    Unlimited,
-    /// This many bytes.
-    Bytes(Bytes),
-}
-
-/// What happened to a container, as an engine's event log tells it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ContainerEvent {
-    /// It was started.
-    Started,
-    /// A process in it was killed for memory.
-    Oom,
-    /// The engine sent it a signal.
-    Kill(Signal),
-    /// It was stopped on request.
-    Stopped,
-    /// Its main process ended.
-    Died(Option<i64>),
-    /// A process started by `exec` ended; not the container.
-    ExecDied(Option<i64>),
 }
 
 /// For what a pod was evicted.
@@ -468,43 +147,6 @@ pub enum EvictedFor {
     Shutdown,
     /// The record does not tell.
     Unknown,
-}
-
-/// A number in the log that the sizing formula needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Setting {
-    /// `num_workers`.
-    Workers,
-    /// `prefetch_factor`.
-    Prefetch,
-    /// Samples in a batch of one loader.
-    BatchSize,
-    /// Processes in the whole job.
-    WorldSize,
-    /// Processes on one machine.
-    RanksPerNode,
-    /// `pin_memory`, 0 or 1.
-    PinMemory,
-    /// `persistent_workers`, 0 or 1.
-    PersistentWorkers,
-    /// Epochs.
-    Epochs,
-}
-
-impl Setting {
-    /// The name that reports and JSON use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Workers => "workers",
-            Self::Prefetch => "prefetch",
-            Self::BatchSize => "batch_size",
-            Self::WorldSize => "world_size",
-            Self::RanksPerNode => "ranks_per_node",
-            Self::PinMemory => "pin_memory",
-            Self::PersistentWorkers => "persistent_workers",
-            Self::Epochs => "epochs",
-        }
-    }
 }
 
 /// Who reports an OOM kill without being the kernel, and how far it reached.
