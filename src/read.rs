@@ -81,6 +81,7 @@ fn one(name: &Arc<str>, mut reader: Box<dyn Read + Send + '_>, reading: &mut Rea
             collector.document(document);
         }
         let ranges: Vec<RangeInclusive<u64>> = found.iter().map(|d| d.first_line..=d.last_line).collect();
+        collector.texts(&String::from_utf8_lossy(&head));
         collector.lines(Cursor::new(head), &ranges, reading);
     }
     collector.finish(reading);
@@ -166,14 +167,28 @@ impl<'a> Collector<'a> {
         }
     }
 
+    /// Records that are laid out as text.
+    fn texts(&mut self, text: &str) {
+        for format in records::TEXTS {
+            if let Some(read) = (format.read)(text) {
+                self.kind.get_or_insert(Kind::Record(format.id));
+                self.record(format.id, read, 1);
+            }
+        }
+    }
+
     fn document(&mut self, document: &documents::Document) {
         let Some((format, read)) = records::read(&document.value) else { return };
         self.kind.get_or_insert(Kind::Record(format.id));
+        self.record(format.id, read, document.first_line);
+    }
+
+    fn record(&mut self, id: &'static str, read: records::Reading, first_line: u64) {
         for entry in read.entries {
             let place = Place {
                 input: Arc::clone(self.name),
-                line: Some(document.first_line).filter(|line| *line > 1),
-                pointer: Some(entry.pointer.into()),
+                line: entry.line.or(Some(first_line).filter(|line| *line > 1)),
+                pointer: Some(entry.pointer.into()).filter(|p: &Arc<str>| !p.is_empty()),
             };
             if let Some(when) = entry.when {
                 widen(&mut self.span, when);
@@ -187,12 +202,12 @@ impl<'a> Collector<'a> {
                 place,
                 text: cut(&entry.text),
                 witness: entry.witness,
-                id: format.id,
+                id,
             });
         }
         for remark in read.remarks {
             let before = self.facts.len();
-            line::lines_of(&remark.text, document.first_line, &mut |line| self.line(&line, &remark.who));
+            line::lines_of(&remark.text, first_line, &mut |line| self.line(&line, &remark.who));
             for fact in &mut self.facts[before..] {
                 fact.place.pointer = Some(remark.pointer.as_str().into());
                 fact.when = fact.when.or(remark.when);

@@ -58,6 +58,17 @@ pub static FORMATS: &[Format] = &[
     elastic_error::FORMAT,
 ];
 
+/// A record that is text laid out for people: blocks or tables of several lines.
+pub struct TextFormat {
+    /// The kind's name in reports, as `kubectl-describe`.
+    pub id: &'static str,
+    /// Makes the claims, each with its line; nothing where the text is of another kind.
+    pub read: fn(&str) -> Option<Reading>,
+}
+
+/// Every text format. Their lines meet the patterns as well.
+pub static TEXTS: &[TextFormat] = &[TextFormat { id: k8s_describe::ID, read: k8s_describe::read_text }];
+
 /// The format of a document, if any format knows it.
 pub fn sniff(document: &Value) -> Option<&'static Format> {
     FORMATS.iter().find(|format| (format.sniff)(document))
