@@ -18,22 +18,7 @@ use coroner::verdict::Cause;
 use serde_json::Value;
 
 /// Cases that are not answered as their truth says, with the reason; one that passes now must be taken off the list.
-const KNOWN: &[(&str, &str)] = &[
-    ("kernel-5.10-v1-sigbus-full-tmpfs-print-fatal-signals", COMM_LINE),
-    ("kernel-6.1-v2-sigbus-full-tmpfs-print-fatal-signals", COMM_LINE),
-    ("kernel-6.12-v2-sigbus-full-tmpfs-print-fatal-signals", COMM_LINE),
-    ("kernel-6.1arm64-v2-sigbus-full-tmpfs-print-fatal-signals", COMM_LINE),
-    ("kernel-7.2-v2-sigbus-full-tmpfs-print-fatal-signals", COMM_LINE),
-    ("kernel-6.1arm64-v2-sigbus-full-tmpfs-exception-trace-1", COMM_LINE),
-    ("docker20-raise-bus-init", SMALL_SHM),
-    ("docker20-shm-bus--inspect", SMALL_SHM),
-    ("pg-parallel-query-shm-64m", "the pid of the parallel worker stands in the words of its parent, which are not read"),
-    ("selenium-tab-crashed-shm-64m", "the exception of the client is taken for the death; the tab that crashed is not"),
-    ("triton-shm-key-enoent", "a refused call counts as an exception, although no Python raised one"),
-];
-
-/// For `KNOWN`: a report of a SIGBUS by the kernel.
-const COMM_LINE: &str = "the pid stands in the kernel's `CPU: PID: Comm:` line, which is not joined to the signal";
+const KNOWN: &[(&str, &str)] = &[("docker20-raise-bus-init", SMALL_SHM), ("docker20-shm-bus--inspect", SMALL_SHM)];
 
 /// For `KNOWN`: exit data with SIGBUS and the default size of /dev/shm, and nothing else.
 const SMALL_SHM: &str = "a small /dev/shm is counted as evidence that it was full, where the truth says suspected";

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::traceback::{self, Traceback};
 use super::{Death, is_same, merge_who};
-use crate::fact::{Fact, How, Opening, Resource, Role, What, Why};
+use crate::fact::{Fact, How, Opening, Resource, Role, What, Who, Why};
 use crate::seen::Input;
 use crate::units::Signal;
 
@@ -99,7 +99,12 @@ impl Ledger {
         }
         let headings =
             |line: u64| facts.iter().any(|f| matches!(f.what, What::Traceback(Opening::Heading)) && f.place.line == Some(line));
+        let mut current: Option<(u64, &Who)> = None;
         for (line, here) in lines {
+            if let Some(fact) = here.iter().find(|fact| fact.what == What::Current) {
+                current = Some((line, &fact.who));
+                self.complete(input, line, &fact.who);
+            }
             let traceback = ends.get(&line).copied();
             let spoken: Vec<&Fact> = here.iter().copied().filter(|fact| speaks_of_death(&fact.what)).collect();
             if spoken.is_empty() {
@@ -114,10 +119,20 @@ impl Ledger {
                 first.get_or_insert(at);
                 let death = &mut self.deaths[at];
                 death.late |= ignored(line) && death.facts.len() == 1;
+                if let Some((_, who)) = current.filter(|(at, _)| line - at <= NEAR && is_fault(death)) {
+                    merge_who(&mut death.who, who);
+                }
                 if death.traceback.is_none() {
                     death.traceback = traceback.cloned();
                 }
             }
+        }
+    }
+
+    /// The kernel prints the process only below the line that names the fatal signal.
+    fn complete(&mut self, input: usize, line: u64, who: &Who) {
+        if let Some(at) = self.last(|d| d.order.0 == input && line.saturating_sub(d.order.1) <= 3 && is_fault(d)) {
+            merge_who(&mut self.deaths[at].who, who);
         }
     }
 
@@ -267,6 +282,16 @@ impl Ledger {
         }
         self.last(|d| d.order.0 == input && !d.late && may_share(d, fact))
     }
+}
+
+/// How many lines may stand between the kernel's word on a fault and a shell's word on the signal.
+const NEAR: u64 = 60;
+
+/// Whether a death is a fault of which neither pid is known: its process is the one that the kernel found running.
+fn is_fault(death: &Death) -> bool {
+    matches!(death.signal, Some(Signal::BUS | Signal::SEGV | Signal::ABRT))
+        && death.who.host_pid.is_none()
+        && death.who.own_pid.is_none()
 }
 
 /// The exit code that a claim names.

@@ -27,10 +27,10 @@ pub(super) fn subject(death: &Death) -> String {
         Role::Unit => who.unit.clone().map_or_else(|| "the unit".to_owned(), |unit| format!("unit {unit}")),
         Role::Job => who.job.clone().map_or_else(|| "the job".to_owned(), |job| format!("job {job}")),
         Role::Main => match &who.process {
-            Some(process) => process.clone(),
+            Some(process) => format!("process {process}"),
             None => "the main process".to_owned(),
         },
-        Role::Unknown => who.process.clone().unwrap_or_else(|| "a process".to_owned()),
+        Role::Unknown => who.process.as_ref().map_or_else(|| "a process".to_owned(), |process| format!("process {process}")),
     };
     format!("{name}{pid}{}", place(who))
 }
@@ -115,7 +115,7 @@ pub(super) fn about(fact: &Fact, death: &Death, cause: Cause) -> Option<String> 
         What::Oom(line) => kernel(line)?,
         What::OomReported { by, .. } => format!("{by} reports an out-of-memory kill"),
         What::Hardware(poison) => hardware(*poison).to_owned(),
-        What::Trapped { signal, fault } => format!("the kernel logged a {fault}, which ends a process with {signal}"),
+        What::Trapped { signal, fault } => format!("the kernel logged this fault: {fault}, which ends a process with {signal}"),
         What::Container(c) => container(c),
         What::Event(event) => container_event(*event, death)?,
         What::Evicted(reason) => evicted(*reason).to_owned(),
@@ -135,6 +135,7 @@ pub(super) fn about(fact: &Fact, death: &Death, cause: Cause) -> Option<String> 
         | What::Frame { .. }
         | What::Chained
         | What::Elastic(_)
+        | What::Current
         | What::Suppressed { .. }
         | What::Setting { .. }
         | What::Version { .. }
