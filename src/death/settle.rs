@@ -39,8 +39,16 @@ fn one_full(deaths: &mut Vec<Death>, resource: Resource) {
 fn beside_others(deaths: &mut [Death]) {
     for i in 0..deaths.len() {
         let Some(said) = deaths[i].facts.first().filter(|_| deaths[i].vanished()).map(|f| f.place.clone()) else { continue };
-        deaths[i].consequence |=
-            deaths.iter().enumerate().any(|(j, d)| j != i && !d.vanished() && d.facts.iter().any(|f| f.place == said));
+        let beside = deaths.iter().position(|d| !d.vanished() && d.facts.iter().any(|f| f.place == said));
+        let Some(beside) = beside else { continue };
+        deaths[i].consequence = true;
+        // The handler of each dying worker spoke, the main process named one of them: the others died of the same.
+        let spoken: Vec<Fact> =
+            deaths[beside].all(|w| matches!(w, What::Caught { .. } | What::Refused { .. })).cloned().collect();
+        if deaths[beside].count > 1 && !spoken.is_empty() {
+            deaths[i].signal = deaths[beside].signal;
+            deaths[i].facts.extend(spoken);
+        }
     }
 }
 

@@ -153,15 +153,23 @@ fn kernel(line: &OomLine) -> Option<String> {
         OomLine::Killed { memcg: Some(true), .. } => "the kernel killed it: a memory cgroup reached its limit".to_owned(),
         OomLine::Killed { memcg: Some(false), .. } => "the kernel killed it: the machine was out of memory".to_owned(),
         OomLine::Killed { memcg: None, .. } => "the kernel killed it for memory".to_owned(),
-        OomLine::Chosen { oom_memcg: Some(group), .. } => format!("limit of cgroup {group}"),
+        OomLine::Chosen { oom_memcg: Some(group), .. } => format!("limit of cgroup {}", short_path(group)),
         OomLine::Chosen { .. } => "the whole machine was short, not one cgroup".to_owned(),
-        OomLine::TaskIn { limit, .. } => format!("limit of cgroup {limit}"),
+        OomLine::TaskIn { limit, .. } => format!("limit of cgroup {}", short_path(limit)),
         OomLine::Usage { usage, limit: Some(limit), .. } => format!("{usage} in use, limit {limit}"),
         OomLine::Stat { key, value } => format!("{key} {value}"),
         OomLine::StatsFor { pairs, .. } if !pairs.is_empty() => "what filled the limit".to_owned(),
         OomLine::Group => "memory.oom.group: all processes of the cgroup are killed together".to_owned(),
         _ => return None,
     })
+}
+
+/// A cgroup path by its last element, where it is long; the quoted line has it whole.
+fn short_path(path: &str) -> String {
+    match path.rsplit_once('/') {
+        Some((_, last)) if path.len() > 48 && !last.is_empty() => format!("…/{last}"),
+        _ => path.to_owned(),
+    }
 }
 
 fn hardware(poison: Poison) -> &'static str {
