@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::traceback::{self, Traceback};
 use super::{Death, is_same, merge_who};
-use crate::fact::{Fact, How, Opening, Resource, Role, What, Who, Why};
+use crate::fact::{Fact, How, Opening, Resource, Role, Table, What, Who, Why};
 use crate::seen::Input;
 use crate::units::Signal;
 
@@ -105,10 +105,19 @@ impl Ledger {
         let headings =
             |line: u64| facts.iter().any(|f| matches!(f.what, What::Traceback(Opening::Heading)) && f.place.line == Some(line));
         let mut current: Option<(u64, &Who)> = None;
+        let mut row: Option<(u64, Who)> = None;
         for (line, here) in lines {
             if let Some(fact) = here.iter().find(|fact| fact.what == What::Current) {
                 current = Some((line, &fact.who));
                 self.complete(input, line, &fact.who);
+            }
+            for fact in here.iter().filter(|fact| matches!(fact.what, What::Elastic(Table::Row))) {
+                // The rows of torchrun's table: host and rank stand above the exit code of the same process.
+                let fresh = row.as_ref().is_none_or(|(at, _)| line - at > 2);
+                let known = row.take().filter(|_| !fresh).map_or_else(Who::default, |(_, who)| who);
+                let mut who = fact.who.clone();
+                merge_who(&mut who, &known);
+                row = Some((line, who));
             }
             let traceback = ends.get(&line).copied();
             let spoken: Vec<&Fact> = here.iter().copied().filter(|fact| speaks_of_death(&fact.what)).collect();
@@ -120,7 +129,11 @@ impl Ledger {
             }
             let mut first = None;
             for fact in spoken {
-                let at = self.enter(input, line, fact, first);
+                let mut fact = fact.clone();
+                if let Some((_, who)) = row.as_ref().filter(|(at, _)| line - at <= 3 && fact.who.own_pid.is_some()) {
+                    merge_who(&mut fact.who, who);
+                }
+                let at = self.enter(input, line, &fact, first);
                 first.get_or_insert(at);
                 let death = &mut self.deaths[at];
                 death.late |= ignored(line) && death.facts.len() == 1;
@@ -195,9 +208,10 @@ impl Ledger {
         };
         death.count += u64::from(another);
         let echo = matches!(fact.what, What::Ended { how: How::Code(_), .. }) && signal.is_none();
-        if echo && death.signal.is_none() && fact.who.own_pid.is_some() && death.refused(Resource::Shm).is_some() {
-            // Who was refused shared memory lived to say so; the process that then ended is the dead one.
+        if echo && death.signal.is_none() && fact.who.own_pid.is_some() && !ended_with_pid(death) {
+            // Who raised or was refused something lived to say so; the process that then ended is the dead one.
             death.who.own_pid = fact.who.own_pid;
+            death.who.rank = death.who.rank.or(fact.who.rank);
         }
         if !echo {
             death.signal = death.signal.or(signal);
@@ -267,6 +281,13 @@ impl Ledger {
                     || nameless && d.signal == signal && is_same(&d.who.unit, &fact.who.unit) && may_share(d, fact)
             });
         }
+        // A message that a worker is gone, and another that gives the exit code it went with: one worker.
+        let gone = |d: &Death| d.order.0 == input && d.vanished() && d.who.own_pid.is_none() && d.who.role == fact.who.role;
+        if fact.who.own_pid.is_none()
+            && let Some(at) = self.last(gone)
+        {
+            return Some(at);
+        }
         let faulty = |d: &Death| d.order.0 == input && d.signal.is_none() && d.find(|w| matches!(w, What::Hardware(_))).is_some();
         self.last(|d| {
             (d.signal == signal || signal == Some(Signal::BUS) && faulty(d))
@@ -305,6 +326,11 @@ fn code_of(what: &What) -> Option<i64> {
         What::Ended { how: How::Code(code), .. } => Some(*code),
         _ => None,
     }
+}
+
+/// Whether a process that ended is known by its pid.
+fn ended_with_pid(death: &Death) -> bool {
+    death.all(|w| matches!(w, What::Ended { .. })).any(|f| f.who.own_pid.is_some())
 }
 
 /// Whether a death and a fact can be about the same container and machine.

@@ -2,7 +2,7 @@
 
 use super::ledger::is_echo;
 use super::{Death, is_same};
-use crate::fact::{Fact, How, Resource, What, Why};
+use crate::fact::{Fact, How, Resource, What, Why, Witness};
 use crate::units::Signal;
 
 /// Last corrections, when all evidence is in: symptoms of one full /dev/shm become one death, quotations are dropped,
@@ -14,7 +14,8 @@ pub(super) fn settle(deaths: &mut Vec<Death>, facts: &[Fact]) {
     beside_others(deaths);
     quotations(deaths, facts);
     consequences(deaths);
-    deaths.sort_by_key(|death| (death.late, death.consequence, death.order));
+    deaths.sort_by_key(|death| (death.late, death.consequence, death.beside, death.order));
+    earliest_first(deaths);
 }
 
 /// Processes that die of SIGBUS and processes that are refused room suffer from the same full /dev/shm or disk.
@@ -69,18 +70,44 @@ fn semaphores(deaths: &mut [Death]) {
     }
 }
 
-/// Messages without a traceback or any witness but the program, in a log that later says it ended in good order, are
-/// quotations (a training sample, a printed configuration) or were survived.
+/// What only programs tell, in a log that later says it ended in good order, was quoted (a training sample, a printed README),
+/// survived, or of an earlier attempt. The kernel's words count as a program's where they stand in a program's log without a
+/// clock.
 fn quotations(deaths: &mut Vec<Death>, facts: &[Fact]) {
     deaths.retain(|death| {
-        let by_programs = death.facts.iter().all(|f| f.witness == crate::fact::Witness::Program) && death.oom.is_none();
-        let traced = death.traceback.as_ref().is_some_and(|t| t.opened && !t.ignored);
+        let said = |f: &Fact| {
+            f.witness == Witness::Program || matches!(f.what, What::Ended { .. } | What::Stopped { why: Why::Cleanup, .. })
+        };
+        let quoted = death.oom.as_ref().is_none_or(|(report, _)| report.quoted);
+        let by_programs = quoted && death.facts.iter().all(|f| said(f) || matches!(f.what, What::Oom(_)));
         let Some(last) = death.facts.last() else { return false };
-        let survived = facts
-            .iter()
-            .any(|fact| fact.what == What::Finished && fact.place.input == last.place.input && fact.place.line > last.place.line);
-        !(by_programs && survived && (!traced || death.late))
+        let survived = facts.iter().any(|fact| {
+            fact.what == What::Finished
+                && fact.place.input == last.place.input
+                && fact.place.line > last.place.line
+                && is_same(&fact.who.container, &last.who.container)
+                && is_same(&fact.who.container_name, &last.who.container_name)
+        });
+        !(by_programs && survived)
     });
+}
+
+/// Brings the death to the front that happened first by comparable clocks, where it is of the kind that explains others.
+fn earliest_first(deaths: &mut [Death]) {
+    let candidates = deaths.iter().take_while(|d| !d.late && !d.consequence && !d.beside).count();
+    let explains =
+        |d: &Death| d.oom.is_some() || d.refused(Resource::Shm).is_some() || matches!(d.signal, Some(Signal::BUS | Signal::KILL));
+    let mut first = 0;
+    for at in 1..candidates {
+        let (Some(one), Some(other)) = (deaths[first].when(), deaths[at].when()) else { continue };
+        let apart = one.gap(other).is_some_and(|gap| gap.seconds > 2.0);
+        if explains(&deaths[at]) && apart && other.before(one) == Some(true) {
+            first = at;
+        }
+    }
+    if let Some(front) = deaths.get_mut(..=first) {
+        front.rotate_right(1);
+    }
 }
 
 /// Marks deaths that follow from another one.

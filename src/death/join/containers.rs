@@ -44,6 +44,13 @@ impl Group<'_> {
         self.oom() || never_ran || evicted || self.exit_code().is_some_and(|code| code != 0)
     }
 
+    /// Whether it failed in an earlier run only, and runs again.
+    fn recovered(&self) -> bool {
+        let running = self.containers().any(|c| c.status == Status::Running && !c.previous);
+        let ended = self.containers().any(|c| c.status == Status::Exited && !c.previous);
+        running && !ended && self.containers().any(|c| c.previous)
+    }
+
     fn signal(&self) -> Option<Signal> {
         self.exit_code().and_then(Signal::from_status).or_else(|| self.oom().then_some(Signal::KILL))
     }
@@ -96,7 +103,8 @@ fn groups<'a>(facts: &'a [Fact], inputs: &[Input]) -> Vec<Group<'a>> {
 /// speaks of.
 pub(in crate::death) fn containers(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input]) {
     let groups = groups(facts, inputs);
-    let alone = groups.iter().filter(|group| group.failed()).count() == 1 || groups.len() == 1;
+    let failed = groups.iter().filter(|group| group.failed()).count();
+    let down = groups.iter().filter(|group| group.failed() && !group.recovered()).count();
     let told = deaths.len();
     for group in &groups {
         let names_it = |d: &Death| {
@@ -115,6 +123,8 @@ pub(in crate::death) fn containers(deaths: &mut Vec<Death>, facts: &[Fact], inpu
             }
             continue;
         }
+        // Of several containers only one may be meant: the one that is down, else the one that ever failed.
+        let alone = groups.len() == 1 || if down == 0 { failed == 1 } else { down == 1 && !group.recovered() };
         let signal = group.signal();
         let fits = |d: &Death| {
             let exit_follows =
@@ -140,6 +150,7 @@ pub(in crate::death) fn containers(deaths: &mut Vec<Death>, facts: &[Fact], inpu
                 let mut death = Death { order: group.input, count: 1, signal, exit_code: group.exit_code(), ..Death::default() };
                 attach(&mut death, group, Join::Container, true);
                 death.container_join = None;
+                death.beside = group.recovered() && (down > 0 || told > 0);
                 death.who.role = Role::Main;
                 deaths.push(death);
             }

@@ -1,8 +1,8 @@
 //! The kernel's OOM reports, joined to deaths or set aside.
 
-use crate::death::{Death, Join, OomReport, cgroup, is_same, merge_who, oom_block};
+use crate::death::{Aside, Death, Join, OomReport, cgroup, is_same, merge_who, oom_block};
 use crate::fact::{ContainerEvent, Fact, Reason, Role, What, Who};
-use crate::seen::Input;
+use crate::seen::{Input, Kind};
 use crate::time::Stamp;
 use crate::units::Signal;
 
@@ -21,6 +21,8 @@ pub(in crate::death) fn reports(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
             if reports.iter().any(|(_, seen)| seen.same(&report)) {
                 continue;
             }
+            let mut report = report;
+            report.quoted = input.kind == Kind::TrainingLog && report.boot.is_none() && report.when.is_none();
             let line = report.victims.first().and_then(|v| v.fact.place.line).unwrap_or(0);
             reports.push(((index, line), report));
         }
@@ -34,7 +36,7 @@ pub(in crate::death) fn reports(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
         }
         let place = cgroup::identify(report.victim_cgroup.as_deref().unwrap_or_default());
         let mut best: Option<(usize, Join)> = None;
-        let mut reasons: Vec<(usize, String)> = Vec::new();
+        let mut reasons: Vec<(usize, Aside, String)> = Vec::new();
         for (at, death) in deaths.iter().enumerate().take(told) {
             match fit(death, &report, &place, deaths[..told].len()) {
                 Ok(join) if death.oom.is_none() => {
@@ -43,7 +45,7 @@ pub(in crate::death) fn reports(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
                     }
                 }
                 Ok(_) => {}
-                Err(reason) => reasons.push((at, reason)),
+                Err((aside, reason)) => reasons.push((at, aside, reason)),
             }
         }
         if let Some((at, join)) = best {
@@ -72,15 +74,16 @@ pub(in crate::death) fn reports(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
         // Where containers are given, a report that names another place is about somebody else.
         let someone_elses = !ours && report.victim_cgroup.is_some() && known.iter().any(|who| who.container.is_some());
         if someone_elses || (!ours && !reasons.is_empty()) {
-            for (at, reason) in reasons {
+            for (at, aside, reason) in reasons {
                 let fact = report.victims[0].fact.clone();
-                deaths[at].aside.push((fact, reason));
+                deaths[at].aside.push((fact, aside, reason));
             }
             continue;
         }
         for victim in 0..report.victims.len() {
             let mut death = Death { order, count: 1, ..Death::default() };
             death.consequence = victim > 0;
+            death.beside = !reasons.is_empty() && ours;
             adopt(&mut death, report.clone(), &place, None, victim);
             deaths.push(death);
         }
@@ -103,8 +106,8 @@ fn strength(join: Join) -> u8 {
         Join::Job | Join::Unit => 5,
         Join::SamePid => 4,
         Join::ProgramAndTime => 3,
-        Join::Program => 2,
-        Join::OnlyOne => 1,
+        Join::ProgramAndUnsureTime => 2,
+        Join::Program | Join::OnlyOne => 1,
     }
 }
 
@@ -123,7 +126,7 @@ fn adopt(death: &mut Death, report: OomReport, place: &Who, join: Option<Join>, 
 }
 
 /// The join between a death and a report, or the reason why there is none.
-fn fit(death: &Death, report: &OomReport, place: &Who, deaths: usize) -> Result<Join, String> {
+fn fit(death: &Death, report: &OomReport, place: &Who, deaths: usize) -> Result<Join, (Aside, String)> {
     let victim = &report.victims[0];
     let described = || {
         let whose = place.container.as_deref().map_or_else(
@@ -133,12 +136,12 @@ fn fit(death: &Death, report: &OomReport, place: &Who, deaths: usize) -> Result<
         format!("OOM kill of pid {} ({}) in {whose}", victim.pid, victim.process)
     };
     if death.late {
-        return Err(format!("{}: the message came after the run's end", described()));
+        return Err((Aside::Signal, format!("{}: the message came after the run's end", described())));
     }
     let could_be_killed =
         matches!(death.signal, None | Some(Signal::KILL)) && (death.signal.is_some() || death.vanished() || told_oom(death));
     if !could_be_killed {
-        return Err(format!("{}: this process did not die of SIGKILL", described()));
+        return Err((Aside::Signal, format!("{}: this process did not die of SIGKILL", described())));
     }
     let when = report.when.or(report.boot);
     let gap =
@@ -149,23 +152,44 @@ fn fit(death: &Death, report: &OomReport, place: &Who, deaths: usize) -> Result<
     }
     let same_container = place.container.is_some() && death.who.container.is_some();
     if same_container && !is_same(&place.container, &death.who.container) {
-        return Err(format!("{}: another container", described()));
+        return Err((Aside::Place, format!("{}: another container", described())));
     }
-    if let Some(gap) = other_time.filter(|_| !told_oom(death)) {
-        return Err(format!("{}: {} before or after this death", described(), span(gap.seconds)));
+    // What comes below a line with a clock came later; a report from before that is of something else.
+    let long_before = death.facts.iter().filter_map(|f| f.since).find_map(|since| {
+        let (when, gap) = (when?, when?.gap(since)?);
+        (when.before(since) == Some(true) && (gap.sure && gap.seconds > SAME_TIME || gap.seconds > 15.0 * 3600.0)).then_some(gap)
+    });
+    let elsewhere = |fact: &Fact| {
+        let short = |name: &str| name.split('.').next().unwrap_or(name).to_owned();
+        let (Some(one), Some(other)) = (&death.who.host, &fact.who.host) else { return false };
+        short(one) != short(other)
+    };
+    if elsewhere(&victim.fact) && !same_container {
+        return Err((Aside::Place, format!("{}: another machine", described())));
+    }
+    let killed_later = death.event(|e| e == ContainerEvent::Kill(Signal::KILL)).and_then(|f| f.when?.gap(when?));
+    if let Some(gap) = killed_later.filter(|gap| gap.sure && gap.seconds > SAME_TIME) {
+        return Err((Aside::Time, format!("{}: {} before the engine killed this one", described(), span(gap.seconds))));
+    }
+    if let Some(gap) = other_time.or(long_before).filter(|_| !told_oom(death)) {
+        return Err((Aside::Time, format!("{}: {} before or after this death", described(), span(gap.seconds))));
     }
     if same_container {
         return Ok(Join::Container);
     }
     if death.who.pod_uid.is_some() && place.pod_uid.is_some() {
-        return if death.who.pod_uid == place.pod_uid { Ok(Join::Pod) } else { Err(format!("{}: another pod", described())) };
+        return if death.who.pod_uid == place.pod_uid {
+            Ok(Join::Pod)
+        } else {
+            Err((Aside::Place, format!("{}: another pod", described())))
+        };
     }
     if death.who.job.is_some() && place.job.is_some() {
         let base = |job: &Option<String>| job.as_deref().and_then(|j| j.split('.').next()).map(str::to_owned);
         return if base(&death.who.job) == base(&place.job) {
             Ok(Join::Job)
         } else {
-            Err(format!("{}: another job", described()))
+            Err((Aside::Place, format!("{}: another job", described())))
         };
     }
     if death.who.unit.is_some() && death.who.unit == place.unit {
@@ -179,23 +203,24 @@ fn fit(death: &Death, report: &OomReport, place: &Who, deaths: usize) -> Result<
     }
     // The record of a container or unit names its members; a report from elsewhere is not about it.
     if death.who.unit.is_some() && place.unit.is_some() && death.who.container.is_none() && place.container.is_none() {
-        return Err(format!("{}: another unit", described()));
+        return Err((Aside::Place, format!("{}: another unit", described())));
     }
     if death.who.host_pid.is_some() && death.who.role != Role::Main {
-        return Err(format!("{}: another process", described()));
+        return Err((Aside::Process, format!("{}: another process", described())));
     }
     if !plausible(death, &victim.process) {
-        return Err(format!("{}: another program", described()));
+        return Err((Aside::Process, format!("{}: another program", described())));
     }
     // A line without a clock came later than the last one with a clock: that can show nearness, never distance.
     let near =
         death.facts.iter().filter_map(|f| f.since.and_then(|t| when?.gap(t))).min_by(|a, b| a.seconds.total_cmp(&b.seconds));
     match gap.or(near.filter(|gap| gap.seconds <= SAME_TIME)) {
-        Some(gap) if gap.seconds <= SAME_TIME => Ok(Join::ProgramAndTime),
-        Some(_) => Err(format!("{}: at another time", described())),
+        Some(gap) if gap.seconds <= SAME_TIME && gap.sure => Ok(Join::ProgramAndTime),
+        Some(gap) if gap.seconds <= SAME_TIME => Ok(Join::ProgramAndUnsureTime),
+        Some(_) => Err((Aside::Time, format!("{}: at another time", described()))),
         // Without clocks, only a name that nothing but a DataLoader worker has, or the only death beside the only kill.
         None if deaths == 1 || victim.process.starts_with("pt_data_worker") => Ok(Join::Program),
-        None => Err(format!("{}: nothing joins it to this death", described())),
+        None => Err((Aside::Unjoined, format!("{}: nothing joins it to this death", described()))),
     }
 }
 

@@ -23,6 +23,15 @@ pub(in crate::death) fn senders(deaths: &mut Vec<Death>, facts: &[Fact]) {
             continue;
         }
         if *why == Why::Cleanup {
+            // A launcher that kills everything after a death: what then dies of that signal in the same log is its work.
+            let names_nobody = fact.who.host_pid.is_none() && fact.who.own_pid.is_none();
+            let after = |d: &Death| {
+                signal.is_some() && d.signal == *signal && d.oom.is_none() && d.order.1 > fact.place.line.unwrap_or(0)
+            };
+            let here = |d: &Death| d.facts.first().is_some_and(|f| f.place.input == fact.place.input);
+            for death in deaths.iter_mut().filter(|d| names_nobody && here(d) && after(d)) {
+                death.facts.push(fact.clone());
+            }
             continue;
         }
         let same_place = |d: &Death| {
