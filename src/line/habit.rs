@@ -58,6 +58,8 @@ pub(super) struct Habits {
     kinds: Vec<Kind>,
     /// Hosts whose names alone do not show that they are names: they have no digit.
     plain: HashSet<String>,
+    /// Whether two blanks stand after the time of the day, as Jenkins's Timestamper writes them.
+    wide: bool,
 }
 
 impl Habits {
@@ -86,6 +88,7 @@ impl Habits {
             self.plain = plain(texts);
         }
         let prefixes: Vec<_> = texts.iter().filter_map(|text| self.prefix(kind, text)).collect();
+        let wide = prefixes.iter().all(|prefix| prefix.rest.is_empty() || prefix.rest.starts_with(' '));
         let others = texts.len() - prefixes.len();
         // A prompt, a heading and a last word of the tool itself may stand without the prefix.
         if prefixes.len() < FEWEST || prefixes.len() < 2 * others || others > 2.max(texts.len() / 10) {
@@ -97,7 +100,10 @@ impl Habits {
         }
         match kind {
             Kind::Number => rises(&prefixes),
-            Kind::Clock => true,
+            Kind::Clock => {
+                self.wide = wide;
+                true
+            }
             // A label before every line of a single rank is as likely a step that goes by slowly.
             Kind::Rank | Kind::Label => count.len() >= 2 && count.len() * 3 <= prefixes.len(),
             // An application's own words differ from line to line; those of a prefix do not.
@@ -162,7 +168,11 @@ impl Habits {
                 let (digits, nothing) = digits(inside, 4)?;
                 nothing.is_empty().then(|| Some(one((digits, after(rest)?))))?
             }
-            Kind::Clock => clock(text).map(|rest| Prefix { key: "", more: "", rest }),
+            Kind::Clock => {
+                let rest = clock(text)?;
+                let rest = if self.wide { rest.strip_prefix(' ').unwrap_or(rest) } else { rest };
+                Some(Prefix { key: "", more: "", rest })
+            }
         }
     }
 }

@@ -9,17 +9,21 @@ mod block;
 mod ci;
 mod clean;
 mod container;
+mod documents;
 mod habit;
 mod journal;
 mod json;
 mod kernel;
+mod listing;
 mod logging;
 mod open;
+mod order;
 mod pairs;
 mod partial;
 mod rank;
 mod split;
 mod syslog;
+mod table;
 mod wide;
 
 use std::borrow::Cow;
@@ -33,6 +37,7 @@ use split::Splitter;
 use wide::Widener;
 
 pub use clean::looks_binary;
+pub use order::Order;
 
 /// What the envelopes around a line told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
