@@ -169,11 +169,9 @@ impl<'a> Collector<'a> {
 
     /// Records that are laid out as text.
     fn texts(&mut self, text: &str) {
-        for format in records::TEXTS {
-            if let Some(read) = (format.read)(text) {
-                self.kind.get_or_insert(Kind::Record(format.id));
-                self.record(format.id, read, 1);
-            }
+        for (format, read) in records::read_texts(text) {
+            self.kind.get_or_insert(Kind::Record(format.id));
+            self.record(format.id, read, 1);
         }
     }
 

@@ -12,6 +12,7 @@ mod dataloader;
 mod elastic;
 mod exhaustion;
 mod finished;
+mod forms;
 mod kernel_fault;
 mod kernel_oom;
 mod kernel_stats;
@@ -40,6 +41,8 @@ use regex::{Captures, Regex};
 use crate::fact::{Claim, Witness};
 use crate::line::Line;
 use crate::units::{Bytes, Signal};
+
+pub use forms::LOGS;
 
 /// One wording.
 pub struct Pattern {

@@ -1,12 +1,26 @@
 //! `kubectl describe pod`: a pod as indented text. Its events are lines like any others and are left to the patterns.
 
 use crate::fact::{Claim, Container, Engine, Limit, Reason, Role, Shm, Status, What, Who, Witness};
+use crate::seen::Form;
 use crate::time::{Stamp, Wall};
 
-use super::{Entry, Reading, dev_shm, k8s_evicted, k8s_pod, quantity};
+use super::{Entry, Reading, TextFormat, dev_shm, k8s_evicted, k8s_pod, quantity};
 
-/// The id under which its claims are reported.
-pub const ID: &str = "k8s-describe";
+/// kubernetes/kubectl pkg/describe/describe.go.
+pub(super) const FORMAT: TextFormat = TextFormat {
+    id: "k8s-describe",
+    starts: &["Name:"],
+    read: read_text,
+    form: Form {
+        name: "kubectl describe pod",
+        how: "kubectl describe pod NAME",
+        proves: "kill for memory, exit codes of this run and the last, eviction and its reason, limits, volume at /dev/shm",
+    },
+    samples: &[
+        "Name:         a\nStatus:       Failed\nReason:       Evicted\nMessage:      The node was low on resource: memory. \n",
+        "Name:         a\nContainers:\n  a:\n    Container ID:  containerd://945995da\n    State:          Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n",
+    ],
+};
 
 /// The state of a container, or its last state.
 #[derive(Default)]
@@ -50,8 +64,8 @@ struct Pod<'a> {
     volumes: Vec<Volume<'a>>,
 }
 
-/// Reads every pod that a text describes (kubernetes/kubectl pkg/describe/describe.go).
-pub fn read_text(text: &str) -> Option<Reading> {
+/// Reads every pod that a text describes.
+fn read_text(text: &str) -> Option<Reading> {
     if !text.contains("Container ID:") && !text.contains("Evicted") {
         return None;
     }

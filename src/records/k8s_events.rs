@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::fact::{How, Scope, What, Who, Why};
+use crate::seen::Form;
 use crate::time::Stamp;
 use crate::units::{HostPid, Signal};
 
@@ -13,6 +14,11 @@ pub(super) const FORMAT: Format = Format {
     id: "k8s-events",
     sniff,
     read,
+    form: Form {
+        name: "Kubernetes events (JSON, YAML)",
+        how: "kubectl get events -A -o json",
+        proves: "eviction and its reason, failed probes, node out of memory",
+    },
     samples: &[
         r#"{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Event","reason":"Evicted","message":"The node was low on resource: memory. ","type":"Warning","involvedObject":{"kind":"Pod","name":"a","namespace":"b","uid":"713b7f3f-883d-4d30-aebe-07380797ed54"},"source":{"component":"kubelet","host":"node-1"},"lastTimestamp":"2024-03-12T11:52:43Z"}]}"#,
         r#"{"apiVersion":"events.k8s.io/v1","kind":"Event","reason":"OOMKilling","note":"Memory cgroup out of memory: Killed process 5 (python) total-vm:4kB, anon-rss:4kB, file-rss:0kB","regarding":{"kind":"Node","name":"node-1"},"eventTime":null,"deprecatedLastTimestamp":"2024-03-12T11:52:43Z"}"#,

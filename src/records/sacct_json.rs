@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::fact::{How, Role, Scope, What, Who, Why, Witness};
+use crate::seen::Form;
 use crate::time::Stamp;
 use crate::units::{Bytes, Signal};
 
@@ -17,6 +18,11 @@ pub(super) const FORMAT: Format = Format {
         })
     },
     read,
+    form: Form {
+        name: "Slurm accounting (JSON)",
+        how: "sacct -j ID --json",
+        proves: "kill for memory in a job, signal, time limit, preemption",
+    },
     samples: &[
         r#"{"jobs":[{"job_id":1,"name":"oom","nodes":"labvm","state":{"current":["OUT_OF_MEMORY"],"reason":"None"},"exit_code":{"status":["SIGNALED"],"return_code":{"set":false,"infinite":false,"number":0},"signal":{"id":{"set":true,"infinite":false,"number":125},"name":"125"}},"required":{"memory_per_node":{"set":true,"infinite":false,"number":64}},"time":{"end":1796109700},"steps":[{"state":["OUT_OF_MEMORY"],"step":{"id":"1.0","name":"oom"}}]}]}"#,
     ],

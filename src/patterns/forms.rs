@@ -1,0 +1,88 @@
+//! The logs whose lines the patterns read, as rows of the table of inputs.
+
+use crate::seen::Form;
+
+/// Each log, with the speakers (the part of a pattern's id before the stroke) that are heard mostly in it. The speakers that
+/// no row names are heard in the job's own log, which is the first row.
+pub static LOGS: &[(Form, &[&str])] = &[
+    (
+        Form {
+            name: "the job's own log",
+            how: "torchrun … train.py 2>&1 | tee train.log",
+            proves: "which worker or rank died of which signal, a full /dev/shm that a program reports, exceptions, settings",
+        },
+        &[],
+    ),
+    (
+        Form {
+            name: "kernel log",
+            how: "dmesg -T, journalctl -k",
+            proves: "kill for memory with victim, cgroup and limit; faults of memory hardware, segmentation faults",
+        },
+        &["kernel"],
+    ),
+    (
+        Form {
+            name: "system journal, syslog",
+            how: "journalctl --since '1 hour ago'",
+            proves: "kills by systemd-oomd and earlyoom, kills for memory in a unit, core dumps",
+        },
+        &["systemd", "systemd-oomd", "earlyoom"],
+    ),
+    (
+        Form {
+            name: "container log, also of kubectl, Compose, CRI and logging services",
+            how: "docker logs NAME, kubectl logs NAME --previous",
+            proves: "what the job's own log proves",
+        },
+        &[],
+    ),
+    (
+        Form {
+            name: "engine events and container tables as text",
+            how: "docker events --since 2h --until 0s; docker ps -a; ctr events",
+            proves: "who sent the signal, kills for memory, exit codes",
+        },
+        &["engine", "compose", "containerd"],
+    ),
+    (
+        Form {
+            name: "kubelet and containerd logs",
+            how: "journalctl -u kubelet -u containerd",
+            proves: "kill for memory in a container, eviction, failed probes",
+        },
+        &["kubelet", "containerd", "runc"],
+    ),
+    (
+        Form {
+            name: "Slurm's logs and the output of srun and sbatch",
+            how: "cat slurm-ID.out; on the node: slurmd.log, slurmctld.log",
+            proves: "kill for memory in a job step, signal of each task, time limit, preemption, scancel",
+        },
+        &["slurm"],
+    ),
+    (
+        Form {
+            name: "CI logs (GitHub, GitLab, Jenkins, Buildkite, CircleCI, Azure)",
+            how: "gh run view ID --log",
+            proves: "exit code; a runner that was lost, a time limit. What a CI says of memory is a guess",
+        },
+        &["ci", "github", "gitlab", "jenkins", "buildkite", "circleci", "azure"],
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::super::GATE;
+    use super::LOGS;
+
+    #[test]
+    fn every_speaker_of_a_row_has_patterns() {
+        for (form, speakers) in LOGS {
+            for speaker in *speakers {
+                let own = |id: &str| id.split('/').next() == Some(*speaker);
+                assert!(GATE.patterns.iter().any(|(pattern, _)| own(pattern.id)), "{speaker} of {}", form.name);
+            }
+        }
+    }
+}
