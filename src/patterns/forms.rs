@@ -27,7 +27,7 @@ pub static LOGS: &[(Form, &[&str])] = &[
             how: "journalctl --since '1 hour ago'",
             proves: "kills by systemd-oomd and earlyoom, kills for memory in a unit, core dumps",
         },
-        &["systemd", "systemd-oomd", "earlyoom"],
+        &["systemd", "oomd"],
     ),
     (
         Form {
@@ -39,11 +39,11 @@ pub static LOGS: &[(Form, &[&str])] = &[
     ),
     (
         Form {
-            name: "engine events and container tables as text",
+            name: "engine and Nomad events and container tables as text",
             how: "docker events --since 2h --until 0s; docker ps -a; ctr events",
             proves: "who sent the signal, kills for memory, exit codes",
         },
-        &["engine", "compose", "containerd"],
+        &["engine", "compose", "containerd", "nomad"],
     ),
     (
         Form {
@@ -51,7 +51,7 @@ pub static LOGS: &[(Form, &[&str])] = &[
             how: "journalctl -u kubelet -u containerd",
             proves: "kill for memory in a container, eviction, failed probes",
         },
-        &["kubelet", "containerd", "runc"],
+        &["kubelet", "containerd", "runc", "kubectl"],
     ),
     (
         Form {
@@ -63,11 +63,35 @@ pub static LOGS: &[(Form, &[&str])] = &[
     ),
     (
         Form {
-            name: "CI logs (GitHub, GitLab, Jenkins, Buildkite, CircleCI, Azure)",
+            name: "LSF, PBS and Torque, Grid Engine, HTCondor",
+            how: "bjobs -l ID; qstat -xf ID; the job's report, log or mail",
+            proves: "kills by the scheduler for memory or time, signal, exit code",
+        },
+        &["lsf", "pbs", "sge", "condor"],
+    ),
+    (
+        Form {
+            name: "YARN and Spark",
+            how: "yarn logs -applicationId ID",
+            proves: "kills by YARN for memory; exit codes of executors",
+        },
+        &["yarn", "spark"],
+    ),
+    (
+        Form {
+            name: "cloud and platform logs (Cloud Run, Vertex AI, SageMaker, Azure ML, Databricks, Determined, SkyPilot)",
+            how: "gcloud logging read …; aws logs tail NAME; det task logs ID; sky logs NAME",
+            proves: "kill for memory (Cloud Run, Vertex AI), else an exit code",
+        },
+        &["cloud-run", "vertex", "google-batch", "sagemaker", "azureml", "databricks", "platform"],
+    ),
+    (
+        Form {
+            name: "CI logs (GitHub, GitLab, Jenkins, Buildkite, CircleCI, Azure, Travis, Bitbucket)",
             how: "gh run view ID --log",
             proves: "exit code; a runner that was lost, a time limit. What a CI says of memory is a guess",
         },
-        &["ci", "github", "gitlab", "jenkins", "buildkite", "circleci", "azure"],
+        &["ci", "travis", "bitbucket", "github", "gitlab", "jenkins", "buildkite", "circleci", "azure"],
     ),
 ];
 

@@ -211,4 +211,25 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         near_misses: &["Successfully pulled image \"federatedai/egg:1.2.0-release\""],
     },
+    // pkg/kubelet/oom/oom_watcher_linux.go in the kubelet's own log, from 1.20: every kill that the kernel logs, of any cgroup.
+    Pattern {
+        id: "kubelet/sys-oom",
+        witness: Witness::Runtime,
+        stems: &["Got sys oom event"],
+        regex: r#"Got sys oom event"? event=.?&?\{Pid:(?<pid>\d+) ProcessName:(?<process>\S+) .*?VictimContainerName:(?<cgroup>\S*) Constraint:(?<constraint>\w+)"#,
+        read: |c| {
+            let scope = match c.get("constraint") {
+                Some("CONSTRAINT_MEMCG") => Scope::Cgroup,
+                Some("CONSTRAINT_NONE") => Scope::Host,
+                _ => Scope::Unknown,
+            };
+            let who =
+                Who { cgroup: c.text("cgroup").filter(|path| path.len() > 1), ..Who::host(c.num("pid"), c.text("process")) };
+            vec![Claim::new(What::OomReported { by: "kubelet", scope }, who)]
+        },
+        samples: &[
+            r#""Got sys oom event" event=&{Pid:26717 ProcessName:python TimeOfDeath:2024-03-12 11:52:43.1 +0000 UTC m=+5.1 ContainerName:/kubepods/burstable/pod713b7f3f VictimContainerName:/kubepods/burstable/pod713b7f3f Constraint:CONSTRAINT_MEMCG}"#,
+        ],
+        near_misses: &["klog.V(1).InfoS(\"Got sys oom event\", \"event\", event)"],
+    },
 ];

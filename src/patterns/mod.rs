@@ -6,6 +6,7 @@
 #[macro_use]
 mod raised;
 mod ci;
+mod clouds;
 mod containers_text;
 mod crash;
 mod dataloader;
@@ -24,6 +25,7 @@ mod pools;
 mod python;
 mod ray;
 mod resources;
+mod schedulers;
 mod serving;
 mod settings;
 mod shell;
@@ -105,6 +107,7 @@ impl<'a> Caps<'a> {
 /// The speakers' tables. Order means nothing: no line is read by two patterns (a test proves it on all samples).
 const SPEAKERS: &[&[Pattern]] = &[
     ci::TABLE,
+    clouds::TABLE,
     containers_text::TABLE,
     crash::TABLE,
     dataloader::TABLE,
@@ -121,6 +124,7 @@ const SPEAKERS: &[&[Pattern]] = &[
     pools::TABLE,
     ray::TABLE,
     resources::TABLE,
+    schedulers::TABLE,
     serving::TABLE,
     settings::TABLE,
     shell::TABLE,

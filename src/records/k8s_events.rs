@@ -66,9 +66,7 @@ pub(super) fn read_event(reading: &mut Reading, event: &Field<'_>) {
     let (Some(word), words) = (reason.text(), message.text().unwrap_or_default()) else { return };
     let who = whom(event, &object);
     let when = moment(event);
-    let stopped = |why, signal| Some(What::Stopped { by: "kubelet", why, signal });
-    let probe = ["failed liveness probe", "failed startup probe"].iter().any(|part| words.contains(part));
-    let what = match word {
+    match word {
         // node-problem-detector quotes the kernel's line, which the kernel's patterns read.
         "OOMKilling" => {
             reading.remark(&message, &who, when);
@@ -80,6 +78,21 @@ pub(super) fn read_event(reading: &mut Reading, event: &Field<'_>) {
             reading.claim(&message, &who, when, what, format!("{word}: {words}"));
             return;
         }
+        _ => {}
+    }
+    let what = claim(word, words);
+    match what {
+        Some(what) => reading.claim(&reason, &who, when, what, format!("{word}: {}", words.trim())),
+        None if matches!(word, "Failed" | "FailedCreatePodSandBox") => reading.remark(&message, &who, when),
+        None => {}
+    }
+}
+
+/// What an event's reason and message claim, where they claim anything of a death.
+pub(super) fn claim(word: &str, words: &str) -> Option<What> {
+    let stopped = |why, signal| Some(What::Stopped { by: "kubelet", why, signal });
+    let probe = ["failed liveness probe", "failed startup probe"].iter().any(|part| words.contains(part));
+    match word {
         "Killing" if probe => stopped(Why::Probe, None),
         "Killing" => stopped(Why::Request, Some(Signal::TERM)),
         "ExceededGracePeriod" => stopped(Why::StopTimeout, Some(Signal::KILL)),
@@ -91,11 +104,6 @@ pub(super) fn read_event(reading: &mut Reading, event: &Field<'_>) {
             .and_then(|(_, code)| code.trim().parse().ok())
             .map(|code| What::Ended { how: How::Code(code), hint: false }),
         _ => k8s_evicted::removal(word, words, |_| None),
-    };
-    match what {
-        Some(what) => reading.claim(&reason, &who, when, what, format!("{word}: {}", words.trim())),
-        None if matches!(word, "Failed" | "FailedCreatePodSandBox") => reading.remark(&message, &who, when),
-        None => {}
     }
 }
 

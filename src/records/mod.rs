@@ -16,12 +16,16 @@ mod elastic_error;
 mod field;
 mod json_text;
 mod k8s_describe;
+mod k8s_event_table;
 mod k8s_events;
 mod k8s_evicted;
 mod k8s_pod;
 mod podman_inspect;
 mod quantity;
 mod sacct_json;
+mod sacct_text;
+mod scontrol_text;
+mod slurm_state;
 mod texts;
 mod yaml_text;
 
@@ -64,7 +68,8 @@ pub static FORMATS: &[Format] = &[
 ];
 
 /// Every record that is text laid out for people. Their lines meet the patterns as well.
-pub static TEXTS: &[TextFormat] = &[k8s_describe::FORMAT];
+pub static TEXTS: &[TextFormat] =
+    &[k8s_describe::FORMAT, k8s_event_table::FORMAT, sacct_text::FORMAT, scontrol_text::FORMAT, scontrol_text::SEFF];
 
 /// The format of a document, if any format knows it.
 pub fn sniff(document: &Value) -> Option<&'static Format> {
@@ -100,6 +105,8 @@ pub struct Remark {
     pub text: String,
     /// The JSON pointer of the field.
     pub pointer: String,
+    /// The line in the text, where the record is a text and not a document.
+    pub line: Option<u64>,
     /// When, by the record's clock.
     pub when: Option<Stamp>,
     /// About whom: a container's or pod's name and id.
@@ -155,8 +162,15 @@ impl Reading {
     /// Adds a field's text for the patterns, unless it is empty.
     fn remark(&mut self, field: &Field<'_>, who: &Who, when: Option<Stamp>) {
         if let Some(text) = field.text() {
-            self.remarks.push(Remark { text: text.to_owned(), pointer: field.pointer().to_owned(), when, who: who.clone() });
+            let pointer = field.pointer().to_owned();
+            self.remarks.push(Remark { text: text.to_owned(), pointer, line: None, when, who: who.clone() });
         }
+    }
+
+    /// Adds a part of a text's line for the patterns, which cannot read the line as a whole.
+    fn remark_line(&mut self, line: u64, text: &str, who: &Who) {
+        let (pointer, text) = (String::new(), text.to_owned());
+        self.remarks.push(Remark { text, pointer, line: Some(line), when: None, who: who.clone() });
     }
 }
 
