@@ -4,6 +4,9 @@
 //! describes, each with the JSON pointer of the field that says so. Free text in a record (a termination message, the last
 //! log lines) is handed back as lines, so that it meets the same patterns as everything else.
 
+mod aws_batch;
+mod cgroup_files;
+mod cloud_jobs;
 mod coredump_json;
 mod crictl_inspect;
 mod dev_shm;
@@ -20,7 +23,12 @@ mod k8s_event_table;
 mod k8s_events;
 mod k8s_evicted;
 mod k8s_pod;
+mod k8s_workload;
+mod kubelet_log;
+mod meminfo;
+mod nomad;
 mod podman_inspect;
+mod qacct;
 mod quantity;
 mod sacct_json;
 mod sacct_text;
@@ -63,13 +71,29 @@ pub static FORMATS: &[Format] = &[
     crictl_inspect::FORMAT,
     ecs::FORMAT,
     sacct_json::FORMAT,
+    k8s_workload::FORMAT,
+    nomad::FORMAT,
+    aws_batch::FORMAT,
+    cloud_jobs::SAGEMAKER,
+    cloud_jobs::VERTEX,
+    cloud_jobs::GOOGLE_BATCH,
     coredump_json::FORMAT,
     elastic_error::FORMAT,
 ];
 
 /// Every record that is text laid out for people. Their lines meet the patterns as well.
-pub static TEXTS: &[TextFormat] =
-    &[k8s_describe::FORMAT, k8s_event_table::FORMAT, sacct_text::FORMAT, scontrol_text::FORMAT, scontrol_text::SEFF];
+pub static TEXTS: &[TextFormat] = &[
+    k8s_describe::FORMAT,
+    k8s_event_table::FORMAT,
+    kubelet_log::FORMAT,
+    sacct_text::FORMAT,
+    scontrol_text::FORMAT,
+    scontrol_text::SEFF,
+    qacct::FORMAT,
+    nomad::STATUS,
+    cgroup_files::FORMAT,
+    meminfo::FORMAT,
+];
 
 /// The format of a document, if any format knows it.
 pub fn sniff(document: &Value) -> Option<&'static Format> {

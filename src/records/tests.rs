@@ -63,6 +63,22 @@ const WORDS: &[&str] = &[
     "",
     "finishedAt",
     "OciVersion",
+    "PyTorchJob",
+    "Workflow",
+    "conditions",
+    "nodes",
+    "TaskStates",
+    "Events",
+    "Terminated",
+    "jobId",
+    "jobQueue",
+    "attempts",
+    "statusReason",
+    "TrainingJobStatus",
+    "Failed",
+    "FailureReason",
+    "statusEvents",
+    "description",
 ];
 
 fn word() -> impl Strategy<Value = String> {

@@ -8,7 +8,8 @@ use super::{Reading, TEXTS};
 pub struct TextFormat {
     /// The kind's name in reports, as `k8s-describe`.
     pub id: &'static str,
-    /// Beginnings of lines, blanks left aside, of which at least one stands in every text of this kind.
+    /// Beginnings of lines, blanks left aside, of which at least one stands in every text of this kind; an empty one where
+    /// the lines begin in many ways.
     pub starts: &'static [&'static str],
     /// Makes the claims, each with its line; nothing where the text is of another kind.
     pub read: fn(&str) -> Option<Reading>,
@@ -31,7 +32,7 @@ pub fn read_texts(text: &str) -> Vec<(&'static TextFormat, Reading)> {
             }
         }
     }
-    let mut wanted = vec![false; TEXTS.len()];
+    let mut wanted: Vec<bool> = TEXTS.iter().map(|format| format.starts.contains(&"")).collect();
     for line in text.lines() {
         let line = line.trim_start_matches([' ', '\t', '\u{feff}']);
         let letter = line.bytes().next().map_or(0, usize::from);
