@@ -232,4 +232,33 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         near_misses: &["klog.V(1).InfoS(\"Got sys oom event\", \"event\", event)"],
     },
+    // `-o jsonpath={..lastState}` and Go templates of kubectl print maps in Go's own way, keys in alphabetical order.
+    Pattern {
+        id: "kubectl/go-map",
+        witness: Witness::Runtime,
+        stems: &["terminated:map["],
+        regex: r"terminated:map\[(?:containerID:\S+?://(?<container>[0-9a-f]{12,64}) )?exitCode:(?<code>\d+)(?: finishedAt:\S+)?(?: message:.*?)?(?: reason:(?<reason>\w+))?(?: startedAt:\S+?)?\]",
+        read: |c| {
+            let reason = c.get("reason").map(|word| match word {
+                "OOMKilled" => Reason::OomKilled,
+                "Error" => Reason::Error,
+                "Completed" => Reason::Completed,
+                "ContainerStatusUnknown" => Reason::StatusUnknown,
+                word => Reason::Other(word.to_owned()),
+            });
+            let container = Container {
+                status: Status::Exited,
+                exit_code: c.num("code"),
+                oom_killed: (reason == Some(Reason::OomKilled)).then_some(true),
+                reason,
+                ..Container::new(Engine::Kubernetes)
+            };
+            let who = Who { container: c.text("container"), ..Who::role(Role::Main) };
+            vec![Claim::new(What::Container(Box::new(container)), who)]
+        },
+        samples: &[
+            "map[terminated:map[containerID:docker://71c30250d872095d07de45a45558386950fa605c11ee83e417600c499b0024bb exitCode:137 finishedAt:2016-01-19T15:56:10Z reason:OOMKilled startedAt:2016-01-19T15:56:10Z]]",
+        ],
+        near_misses: &["map[terminated:map[reason:OOMKilled]]", "{terminated:map[exitCode:%d]}"],
+    },
 ];

@@ -42,6 +42,8 @@ struct Described<'a> {
     init: bool,
     restarts: Option<u64>,
     memory: Option<Limit>,
+    /// Whether its mounts were reached, below which nothing more is told of limits: a pager may have cut the text before.
+    whole: bool,
     /// The volume at /dev/shm and the line that mounts it.
     shm: Option<(&'a str, u64)>,
     states: [State<'a>; 2],
@@ -142,6 +144,7 @@ fn field<'a>(container: &mut Described<'a>, key: &str, value: &'a str, number: u
         "Container ID" => container.id = value.rsplit("://").next().filter(|id| !id.is_empty()),
         "Image" => container.image = Some(value),
         "Restart Count" => container.restarts = value.parse().ok(),
+        "Mounts" => container.whole = true,
         "State" | "Last State" => {
             let [current, last] = &mut container.states;
             let state = if key == "State" { current } else { last };
@@ -228,7 +231,7 @@ fn finish(reading: &mut Reading, pod: Option<Pod<'_>>) {
             container.oom_killed = (container.reason == Some(Reason::OomKilled)).then_some(true);
             (container.started, container.finished) = (state.started, state.finished);
             (container.restarts, container.image) = (one.restarts, one.image.map(str::to_owned));
-            container.memory = Some(one.memory.unwrap_or(Limit::Unlimited));
+            container.memory = one.memory.or(one.whole.then_some(Limit::Unlimited));
             // The id is that of the current run.
             let who = Who { container: one.id.filter(|_| !previous).map(str::to_owned), ..named.clone() };
             let which = if previous { "Last State" } else { "State" };
@@ -244,7 +247,9 @@ fn finish(reading: &mut Reading, pod: Option<Pod<'_>>) {
             }
             claim(What::Container(Box::new(container)), &who, state.finished, state.line, text);
         }
-        claim(What::ShmOption(shm), &named, None, shm_line, shm_text);
+        if shm != Shm::Unknown {
+            claim(What::ShmOption(shm), &named, None, shm_line, shm_text);
+        }
     }
     if let Some((reason, line)) = pod.reason {
         let at_shm = |volume: &str| {
@@ -258,6 +263,9 @@ fn finish(reading: &mut Reading, pod: Option<Pod<'_>>) {
 
 fn shm_of(one: &Described<'_>, volumes: &[Volume<'_>]) -> (Shm, String, u64) {
     let Some((name, line)) = one.shm else {
+        if !one.whole {
+            return (Shm::Unknown, String::new(), one.line);
+        }
         let size = dev_shm::default_size(Engine::Kubernetes);
         return (
             Shm::Default(size),

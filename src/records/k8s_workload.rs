@@ -22,6 +22,7 @@ pub(super) const FORMAT: Format = Format {
         r#"{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"bert","namespace":"ml"},"status":{"conditions":[{"type":"Running","status":"False","reason":"PyTorchJobRunning"},{"type":"Failed","status":"True","reason":"PyTorchJobFailed","message":"PyTorchJob bert is failed because 1 Worker replica(s) failed.","lastTransitionTime":"2024-03-12T11:52:43Z"}]}}"#,
         r#"{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"name":"wf"},"status":{"phase":"Failed","nodes":{"wf-1":{"id":"wf-1","displayName":"train","type":"Pod","phase":"Failed","message":"OOMKilled (exit code 137)","finishedAt":"2024-03-12T11:52:43Z"}}}}"#,
         r#"{"apiVersion":"ray.io/v1","kind":"RayJob","metadata":{"name":"r"},"status":{"jobStatus":"FAILED","message":"Job entrypoint command failed with exit code 1","endTime":"2024-03-12T11:52:43Z"}}"#,
+        r#"{"kind":"List","items":[{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"t"},"status":{"conditions":[{"type":"Failed","status":"True","reason":"DeadlineExceeded","message":"Job was active longer than specified deadline"}]}}]}"#,
         r#"{"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","metadata":{"name":"v"},"status":{"state":{"phase":"Failed","lastTransitionTime":"2024-03-12T11:52:43Z"}}}"#,
     ],
 };
@@ -42,35 +43,56 @@ const KINDS: [&str; 12] = [
     "Workflow",
 ];
 
+fn kind(value: &Value) -> &str {
+    value.get("kind").and_then(Value::as_str).unwrap_or_default()
+}
+
+fn is_workload(value: &Value) -> bool {
+    KINDS.contains(&kind(value)) && value.get("status").is_some_and(Value::is_object)
+}
+
+/// One workload, or a list that holds neither pods nor events, which are lists of other formats.
 fn sniff(document: &Value) -> bool {
-    let kind = document.get("kind").and_then(Value::as_str).unwrap_or_default();
-    KINDS.contains(&kind) && document.get("status").is_some_and(Value::is_object)
+    let items = document.get("items").and_then(Value::as_array);
+    let foreign = |items: &[Value]| items.iter().any(|item| matches!(kind(item), "Pod" | "Event"));
+    is_workload(document)
+        || kind(document) == "List" && items.is_some_and(|items| items.iter().any(is_workload) && !foreign(items))
 }
 
 fn read(document: &Value) -> Reading {
     let mut reading = Reading::default();
     let root = Field::root(document);
+    if kind(document) == "List" {
+        for item in root.at("items").items().filter(|item| item.at("status").is_object()) {
+            read_workload(&mut reading, &item);
+        }
+    } else {
+        read_workload(&mut reading, &root);
+    }
+    reading
+}
+
+fn read_workload(reading: &mut Reading, root: &Field<'_>) {
     let (metadata, status) = (root.at("metadata"), root.at("status"));
     let who = Who { job: metadata.at("name").string(), namespace: metadata.at("namespace").string(), ..Who::role(Role::Job) };
     for condition in status.at("conditions").items() {
         let failed = matches!(condition.at("type").text(), Some("Failed" | "FailureTarget" | "Restarting"));
         if failed && condition.at("status").text() == Some("True") {
-            end(&mut reading, &condition.at("type"), &condition.at("reason"), &condition.at("message"), &who, &condition);
+            end(reading, &condition.at("type"), &condition.at("reason"), &condition.at("message"), &who, &condition);
         }
     }
     // Volcano.
     let state = status.at("state");
     if matches!(state.at("phase").text(), Some("Failed" | "Aborted" | "Terminated")) {
-        end(&mut reading, &state.at("phase"), &state.at("reason"), &state.at("message"), &who, &state);
+        end(reading, &state.at("phase"), &state.at("reason"), &state.at("message"), &who, &state);
     }
     // RayJob.
     if matches!(status.at("jobStatus").text(), Some("FAILED")) {
-        end(&mut reading, &status.at("jobStatus"), &status.at("reason"), &status.at("message"), &who, &status);
+        end(reading, &status.at("jobStatus"), &status.at("reason"), &status.at("message"), &who, &status);
     }
     for (_, node) in status.at("nodes").members() {
-        argo(&mut reading, &node, &who);
+        argo(reading, &node, &who);
     }
-    reading
 }
 
 /// The end of a whole job.

@@ -40,7 +40,8 @@ fn read(text: &str) -> Option<Reading> {
                 _ => EvictedFor::Disk,
             };
             let line = line::peel(whole, number);
-            let text = format!("{} (to reclaim {resource})", line.text.trim());
+            let aim = if resource.is_empty() { String::new() } else { format!(" (to reclaim {resource})") };
+            let text = format!("{}{aim}", line.text.trim());
             reading.say(Witness::Runtime, number, &who, line.envelope.when, What::Evicted(why), text);
         }
     }

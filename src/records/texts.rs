@@ -19,24 +19,57 @@ pub struct TextFormat {
     pub samples: &'static [&'static str],
 }
 
-/// Reads a text by every format that finds something of its kind in it: one paste may hold several.
+/// Reads a text by every format that finds something of its kind in it: one paste may hold several, and a CI log may have
+/// put the time before each of its lines.
 ///
 /// The text is passed once to find the formats worth trying, however many there are.
 pub fn read_texts(text: &str) -> Vec<(&'static TextFormat, Reading)> {
-    let mut by_letter: [Vec<(&str, usize)>; 128] = std::array::from_fn(|_| Vec::new());
-    for (at, format) in TEXTS.iter().enumerate() {
-        for start in format.starts {
-            let letter = start.bytes().next().map_or(0, usize::from);
-            if let Some(row) = by_letter.get_mut(letter) {
-                row.push((start, at));
-            }
+    let starts = Starts::default();
+    let mut bare: Vec<bool> = TEXTS.iter().map(|format| format.starts.contains(&"")).collect();
+    let mut stamped = vec![false; TEXTS.len()];
+    for line in text.lines() {
+        starts.mark(line, &mut bare);
+        if let Some(rest) = unstamped(line) {
+            starts.mark(rest, &mut stamped);
         }
     }
-    let mut wanted: Vec<bool> = TEXTS.iter().map(|format| format.starts.contains(&"")).collect();
-    for line in text.lines() {
+    let read = |text: &str, wanted: &[bool]| -> Vec<(&'static TextFormat, Reading)> {
+        let tried = TEXTS.iter().zip(wanted).filter(|(_, wanted)| **wanted);
+        tried.filter_map(|(format, _)| (format.read)(text).map(|reading| (format, reading))).collect()
+    };
+    let mut found = read(text, &bare);
+    if stamped.contains(&true) {
+        let plain: Vec<&str> = text.lines().map(|line| unstamped(line).unwrap_or(line)).collect();
+        found.extend(read(&plain.join("\n"), &stamped));
+    }
+    found
+}
+
+/// The beginnings of lines that each format looks for, by their first letter.
+struct Starts {
+    by_letter: [Vec<(&'static str, usize)>; 128],
+}
+
+impl Default for Starts {
+    fn default() -> Self {
+        let mut by_letter: [Vec<(&str, usize)>; 128] = std::array::from_fn(|_| Vec::new());
+        for (at, format) in TEXTS.iter().enumerate() {
+            for start in format.starts.iter().filter(|start| !start.is_empty()) {
+                if let Some(row) = start.bytes().next().and_then(|letter| by_letter.get_mut(usize::from(letter))) {
+                    row.push((start, at));
+                }
+            }
+        }
+        Self { by_letter }
+    }
+}
+
+impl Starts {
+    /// Marks the formats that this line speaks for.
+    fn mark(&self, line: &str, wanted: &mut [bool]) {
         let line = line.trim_start_matches([' ', '\t', '\u{feff}']);
-        let letter = line.bytes().next().map_or(0, usize::from);
-        for (start, at) in by_letter.get(letter).into_iter().flatten() {
+        let Some(letter) = line.bytes().next() else { return };
+        for (start, at) in self.by_letter.get(usize::from(letter)).into_iter().flatten() {
             if line.starts_with(start)
                 && let Some(flag) = wanted.get_mut(*at)
             {
@@ -44,8 +77,24 @@ pub fn read_texts(text: &str) -> Vec<(&'static TextFormat, Reading)> {
             }
         }
     }
-    let tried = TEXTS.iter().zip(wanted).filter(|(_, wanted)| *wanted);
-    tried.filter_map(|(format, _)| (format.read)(text).map(|reading| (format, reading))).collect()
+}
+
+/// What follows `2024-02-13T10:00:00.1234567Z `, and GitLab's mark of the stream (`00O `, `01E+`) behind it.
+fn unstamped(line: &str) -> Option<&str> {
+    let bytes = line.as_bytes();
+    if !bytes.first().is_some_and(u8::is_ascii_digit) || bytes.get(10) != Some(&b'T') {
+        return None;
+    }
+    let (stamp, rest) = line.split_once(' ')?;
+    if !(20..=35).contains(&stamp.len()) || !stamp.ends_with('Z') {
+        return None;
+    }
+    let mark = rest.get(..4).filter(|mark| {
+        let mut letters = mark.chars();
+        let stream = letters.by_ref().take(2).all(|c| c.is_ascii_hexdigit());
+        stream && matches!(letters.next(), Some('O' | 'E')) && matches!(letters.next(), Some(' ' | '+'))
+    });
+    Some(mark.map_or(rest, |mark| rest.get(mark.len()..).unwrap_or_default()))
 }
 
 /// The lines of a text with their numbers, without what follows the last word.
@@ -112,6 +161,19 @@ mod tests {
             for sample in format.samples {
                 for text in [(*sample).to_owned(), sample.replace('\n', "\r\n")] {
                     let claimed: Vec<_> = read_texts(&text).into_iter().map(|(format, _)| format.id).collect();
+                    assert_eq!(claimed, [format.id], "{sample}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_time_before_each_line_hides_nothing() {
+        for format in TEXTS {
+            for sample in format.samples {
+                for stamp in ["2024-02-13T10:00:00.1234567Z ", "2024-02-13T10:00:00.123456Z 00O "] {
+                    let text: Vec<String> = sample.lines().map(|line| format!("{stamp}{line}")).collect();
+                    let claimed: Vec<_> = read_texts(&text.join("\n")).into_iter().map(|(format, _)| format.id).collect();
                     assert_eq!(claimed, [format.id], "{sample}");
                 }
             }
