@@ -25,6 +25,7 @@ mod pools;
 mod python;
 mod ray;
 mod resources;
+mod runtime_log;
 mod schedulers;
 mod serving;
 mod settings;
@@ -124,6 +125,7 @@ const SPEAKERS: &[&[Pattern]] = &[
     pools::TABLE,
     ray::TABLE,
     resources::TABLE,
+    runtime_log::TABLE,
     schedulers::TABLE,
     serving::TABLE,
     settings::TABLE,
