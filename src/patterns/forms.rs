@@ -47,11 +47,11 @@ pub static LOGS: &[(Form, &[&str])] = &[
     ),
     (
         Form {
-            name: "kubelet and containerd logs",
-            how: "journalctl -u kubelet -u containerd",
-            proves: "kill for memory in a container, eviction, failed probes",
+            name: "logs of kubelet, containerd, dockerd, Podman",
+            how: "journalctl -u kubelet -u containerd -u docker",
+            proves: "kill for memory in a container, eviction, failed probes, stops that timed out",
         },
-        &["kubelet", "containerd", "runc", "kubectl"],
+        &["kubelet", "containerd", "runc", "kubectl", "kubeflow", "dockerd", "podman"],
     ),
     (
         Form {
@@ -97,8 +97,8 @@ pub static LOGS: &[(Form, &[&str])] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::super::GATE;
     use super::LOGS;
+    use crate::patterns::GATE;
 
     #[test]
     fn every_speaker_of_a_row_has_patterns() {

@@ -261,4 +261,23 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         near_misses: &["map[terminated:map[reason:OOMKilled]]", "{terminated:map[exitCode:%d]}"],
     },
+    // Kubeflow's training-operator v1, pkg/controller.v1/common/pod.go: events and log lines about a replica's pod.
+    Pattern {
+        id: "kubeflow/pod",
+        witness: Witness::Supervisor,
+        stems: &[" terminated message: ", "Pod: "],
+        regex: r"(?:^|\s)(?:Pod: (?<namespace>[a-z0-9-]+)\.(?<pod>[a-z0-9][a-z0-9.-]*) exited with code (?<code>[1-9]\d*)\s*$|Error pod (?<pod2>\S+) container (?<container>\S+) exitCode: (?<code2>[1-9]\d*) terminated message: )",
+        read: |c| {
+            let Some(code) = c.num("code").or_else(|| c.num("code2")) else { return Vec::new() };
+            let pod = c.text("pod").or_else(|| c.text("pod2"));
+            let (namespace, container_name) = (c.text("namespace"), c.text("container"));
+            let who = Who { pod, namespace, container_name, ..Who::role(Role::Main) };
+            vec![Claim::new(What::Ended { how: How::Code(code), hint: false }, who)]
+        },
+        samples: &[
+            "4m11s       Normal    ExitedWithCode   pytorchjob/bert        Pod: ml.bert-worker-0 exited with code 137",
+            "Error pod bert-master-0 container pytorch exitCode: 135 terminated message: ",
+        ],
+        near_misses: &["Pod: %v.%v exited with code %v", "Pod: ml.bert-worker-0 exited with code 0"],
+    },
 ];

@@ -73,7 +73,11 @@ fn read_job(reading: &mut Reading, job: &Field<'_>) {
     }
     reason(reading, &job.at("statusReason"), job, &who);
     if shm != Shm::Unknown {
-        reading.claim(&own, &who, None, What::ShmOption(shm), "linuxParameters.sharedMemorySize".to_owned());
+        let text = match shm {
+            Shm::Sized(bytes) => format!("linuxParameters.sharedMemorySize {bytes}"),
+            _ => format!("no linuxParameters.sharedMemorySize, so {}", dev_shm::default_size(Engine::Ecs)),
+        };
+        reading.claim(&own, &who, None, What::ShmOption(shm), text);
     }
 }
 

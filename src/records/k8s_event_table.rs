@@ -28,8 +28,7 @@ pub(super) const FORMAT: TextFormat = TextFormat {
 };
 
 /// The reasons whose messages no pattern can read.
-const READ_HERE: [&str; 5] =
-    ["ExceededGracePeriod", "NodeNotReady", "NodeControllerEviction", "ExitedWithCode", "TaintManagerEviction"];
+const READ_HERE: [&str; 4] = ["ExceededGracePeriod", "NodeNotReady", "NodeControllerEviction", "TaintManagerEviction"];
 
 fn read(text: &str) -> Option<Reading> {
     let mut reading = Reading::default();
