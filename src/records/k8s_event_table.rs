@@ -106,8 +106,7 @@ fn message<'a>(line: &'a str, reason: &str, object: Option<&str>) -> &'a str {
         // `Type  Reason  Age  From  Message`; the age may hold `(x3 over 5m)`.
         None => after(reason).and_then(|rest| {
             let mut cells = rest.trim_start().split("  ").filter(|cell| !cell.trim().is_empty());
-            (cells.next(), cells.next());
-            cells.next().and_then(|cell| rest.find(cell).and_then(|at| rest.get(at..)))
+            cells.nth(2).and_then(|cell| rest.find(cell).and_then(|at| rest.get(at..)))
         }),
     };
     rest.unwrap_or_default().trim()

@@ -28,9 +28,15 @@ pub(super) fn end(state: &str, code: Option<i64>, signal: Option<u8>) -> Option<
         return Some(What::Ended { how: How::Signal(Signal(signal)), hint: false });
     }
     if is("CANCELLED") {
-        return stopped(Why::Request);
+        // Without an exit code, only somebody's uid tells a request from a step that died.
+        return stopped(Why::Request).filter(|_| code.is_some() || state.contains(" by "));
     }
-    ended.then(|| What::Ended { how: How::Code(code.unwrap_or_default()), hint: false })
+    let how = match code {
+        Some(code) if code != 0 || !is("FAILED") => How::Code(code),
+        None if !is("FAILED") => return None,
+        _ => How::Vanished,
+    };
+    ended.then_some(What::Ended { how, hint: false })
 }
 
 /// Whether the end of a step adds something to what its job says.
@@ -38,10 +44,11 @@ pub(super) fn tells_death(what: &What) -> bool {
     matches!(what, What::OomReported { .. } | What::Ended { how: How::Signal(_), .. } | What::Stopped { .. })
 }
 
-/// Reads `code:signal`.
+/// Reads `code:signal`; what is cut off before the signal tells neither.
 pub(super) fn exit(text: &str) -> (Option<i64>, Option<u8>) {
     let (code, signal) = text.split_once(':').unwrap_or((text, ""));
-    (code.trim().parse().ok(), signal.trim().parse().ok())
+    let signal = signal.trim().parse().ok();
+    (code.trim().parse().ok().filter(|_| signal.is_some()), signal)
 }
 
 /// The code of a job, where `ExitCode` may have lost 128: the tables print the exit code 137 of a wrapper as `9:0`, and only
@@ -81,6 +88,9 @@ mod tests {
         assert_eq!(end("CANCELLED", Some(0), Some(9)), Some(killed));
         let request = What::Stopped { by: "Slurm", why: Why::Request, signal: None };
         assert_eq!(end("CANCELLED by 1000", Some(0), Some(0)), Some(request));
+        assert_eq!(end("CANCELLED", None, None), None);
+        assert_eq!(end("FAILED", None, None), Some(What::Ended { how: How::Vanished, hint: false }));
+        assert_eq!(end("COMPLETED", Some(0), Some(0)), Some(What::Ended { how: How::Code(0), hint: false }));
         for state in ["RUNNING", "PENDING", "", "T", "COMPLETING"] {
             assert_eq!(end(state, Some(0), Some(0)), None, "{state}");
         }

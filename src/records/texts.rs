@@ -153,6 +153,7 @@ impl<'a> Columns<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fact::What;
 
     #[test]
     fn every_text_is_claimed_by_its_own_format_alone() {
@@ -180,20 +181,27 @@ mod tests {
         }
     }
 
+    /// The kinds of claims of a text.
+    fn kinds(format: &TextFormat, text: &str) -> Vec<std::mem::Discriminant<What>> {
+        let entries = (format.read)(text).map(|reading| reading.entries).unwrap_or_default();
+        entries.iter().map(|entry| std::mem::discriminant(&entry.claim.what)).collect()
+    }
+
     #[test]
     fn no_cut_of_a_text_upsets_a_reader_and_no_cut_makes_more_of_it() {
         for format in TEXTS {
             for sample in format.samples {
-                let whole = (format.read)(sample).map_or(0, |reading| reading.entries.len());
-                for (at, _) in sample.char_indices() {
-                    let count = (format.read)(&sample[..at]).map_or(0, |reading| reading.entries.len());
-                    assert!(count <= whole, "{}: {}", format.id, &sample[..at]);
+                let whole = kinds(format, sample);
+                for (at, letter) in sample.char_indices() {
+                    let cut = kinds(format, &sample[..at]);
+                    assert!(cut.len() <= whole.len(), "{}: {}", format.id, &sample[..at]);
+                    assert!(letter != '\n' || cut.iter().all(|kind| whole.contains(kind)), "{}: {}", format.id, &sample[..at]);
                     (format.read)(&sample[at..]);
                 }
                 let lines: Vec<&str> = sample.lines().collect();
                 for drop in 0..lines.len() {
                     let rest: Vec<&str> = lines.iter().enumerate().filter(|(n, _)| *n != drop).map(|(_, line)| *line).collect();
-                    (format.read)(&rest.join("\n"));
+                    assert!(kinds(format, &rest.join("\n")).len() <= whole.len(), "{}: {}", format.id, rest.join("\n"));
                 }
             }
         }
