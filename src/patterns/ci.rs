@@ -258,4 +258,17 @@ pub(super) const TABLE: &[Pattern] = &[
         samples: &["+++ Unknown container exit status"],
         near_misses: &["an Unknown container exit status"],
     },
+    // actions/toolkit's and azure-pipelines-task-lib's exec, which wrap a tool.
+    Pattern {
+        id: "ci/tool",
+        witness: Witness::Arithmetic,
+        stems: &["' failed with exit code "],
+        regex: r"^(?:##\[error\]|::error::|Error: )?The process '[^']+' failed with exit code (?<code>[1-9]\d*)\s*$",
+        read: coded,
+        samples: &[
+            "##[error]The process '/usr/bin/docker' failed with exit code 137",
+            "Error: The process '/usr/bin/python' failed with exit code 135",
+        ],
+        near_misses: &["The process '/usr/bin/docker' failed with exit code 0"],
+    },
 ];

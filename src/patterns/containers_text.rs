@@ -220,4 +220,21 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         near_misses: &["{exited false false false true false 0 137}", "{running true}"],
     },
+    // docker-compose 1: `docker-compose ps`, whose state is `Exit <code>`.
+    Pattern {
+        id: "compose/ps-1",
+        witness: Witness::Runtime,
+        stems: &["   Exit "],
+        regex: r"^(?<name>\w[\w.-]*_\d+)\s{2,}\S.*?\s{2,}Exit (?<code>\d+)(?:\s.*)?$",
+        read: |c| {
+            let container = Container { status: Status::Exited, exit_code: c.num("code"), ..Container::new(Engine::Docker) };
+            let who = Who { container_name: c.text("name"), ..Who::role(Role::Main) };
+            vec![Claim::new(What::Container(Box::new(container)), who)]
+        },
+        samples: &[
+            "proj_trainer_1   python train.py --workers 8      Exit 137           ",
+            "proj_db_1   docker-entrypoint.sh postgres   Exit 0",
+        ],
+        near_misses: &["proj_db_1        docker-entrypoint.sh postgres    Up       5432/tcp"],
+    },
 ];
