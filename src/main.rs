@@ -2,6 +2,7 @@
 
 mod cli;
 mod explain;
+mod inputs;
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
@@ -30,8 +31,11 @@ fn main() -> ExitCode {
 
 fn run(mut arguments: Arguments) -> io::Result<u8> {
     match &arguments.command {
-        Some(Command::Explain { cause: None }) => return explain::list(&mut io::stdout().lock()).map(|()| 0),
-        Some(Command::Explain { cause: Some(name) }) => return explain_cause(name),
+        Some(Command::Explain { inputs: true, markdown, .. }) => {
+            return inputs::list(&mut io::stdout().lock(), *markdown).map(|()| 0);
+        }
+        Some(Command::Explain { cause: None, .. }) => return explain::list(&mut io::stdout().lock()).map(|()| 0),
+        Some(Command::Explain { cause: Some(name), .. }) => return explain_cause(name),
         None => {}
     }
     if arguments.paths.is_empty() {

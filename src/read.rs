@@ -173,11 +173,9 @@ impl<'a> Collector<'a> {
 
     /// Records that are laid out as text.
     fn texts(&mut self, text: &str) {
-        for format in records::TEXTS {
-            if let Some(read) = (format.read)(text) {
-                self.kind.get_or_insert(Kind::Record(format.id));
-                self.record(format.id, read, 1);
-            }
+        for (format, read) in records::read_texts(text) {
+            self.kind.get_or_insert(Kind::Record(format.id));
+            self.record(format.id, read, 1);
         }
     }
 
@@ -212,9 +210,9 @@ impl<'a> Collector<'a> {
         }
         for remark in read.remarks {
             let before = self.facts.len();
-            line::lines_of(&remark.text, first_line, &mut |line| self.line(&line, &remark.who));
+            line::lines_of(&remark.text, remark.line.unwrap_or(first_line), &mut |line| self.line(&line, &remark.who));
             for fact in &mut self.facts[before..] {
-                fact.place.pointer = Some(remark.pointer.as_str().into());
+                fact.place.pointer = Some(remark.pointer.as_str().into()).filter(|p: &Arc<str>| !p.is_empty());
                 fact.when = fact.when.or(remark.when);
             }
         }

@@ -15,7 +15,7 @@ const FLOORS: [&[&str]; 9] = [
     &["verdict"],
     &["remedy"],
     &["report"],
-    &["lib", "examine", "explain", "cli", "main"],
+    &["lib", "examine", "explain", "inputs", "cli", "main"],
 ];
 
 /// The one address of each dependency, as the beginnings of paths.
