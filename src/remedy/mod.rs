@@ -188,6 +188,12 @@ pub fn advise(case: &Case<'_>) -> Vec<Advice> {
     list
 }
 
+/// How to give /dev/shm the size that was worked out, and nothing else.
+pub fn advise_size(case: &Case<'_>) -> Vec<Advice> {
+    let platforms = platforms(case);
+    platforms.iter().filter_map(|platform| say(*platform, Step::RaiseShm, case)).collect()
+}
+
 /// The platforms to speak for: those asked for, else those that the evidence shows, else the two most used.
 fn platforms(case: &Case<'_>) -> Vec<Platform> {
     if !case.platforms.is_empty() {
