@@ -12,6 +12,7 @@ mod oom_numbers;
 mod oom_report;
 #[cfg(test)]
 mod oom_tests;
+mod settle;
 mod traceback;
 
 pub use context::{Context, Cover};
@@ -40,6 +41,8 @@ pub enum Join {
     SamePid,
     /// The same program at the same time.
     ProgramAndTime,
+    /// The same program at the same time, if two clocks without a zone mean the same.
+    ProgramAndUnsureTime,
     /// The same program, while the clocks cannot be compared.
     Program,
     /// Nothing else was given that it could belong to.
@@ -57,10 +60,26 @@ impl Join {
             Self::Unit => "the same unit",
             Self::SamePid => "the same pid, in one pid namespace",
             Self::ProgramAndTime => "the same program at the same time",
+            Self::ProgramAndUnsureTime => "the same program at the same time, if both clocks are in one zone",
             Self::Program => "the same program; the clocks of the two logs cannot be compared",
             Self::OnlyOne => "the only container that was given",
         }
     }
+}
+
+/// Why a kernel report was not joined to a death.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Aside {
+    /// It names another container, pod, job, unit or machine.
+    Place,
+    /// It is of another time.
+    Time,
+    /// It names another process or program.
+    Process,
+    /// The death was no kill for memory.
+    Signal,
+    /// Nothing joins the two.
+    Unjoined,
 }
 
 /// One dead process, or one failure that ended a job.
@@ -81,13 +100,15 @@ pub struct Death {
     /// How its container's record was joined.
     pub container_join: Option<Join>,
     /// Kernel reports that were seen and do not belong to it, each with the reason.
-    pub aside: Vec<(Fact, String)>,
+    pub aside: Vec<(Fact, Aside, String)>,
     /// Which input and line spoke first: the order of deaths.
     pub order: (usize, u64),
     /// How many processes died this way.
     pub count: u64,
     /// Told of after the program's end, or in an exception that Python ignored.
     pub late: bool,
+    /// It happened beside the others and explains none of them: a process started by exec, a sidecar's earlier run.
+    pub beside: bool,
     /// It follows from another death (a peer ended by the launcher, a parent's exit code).
     pub consequence: bool,
 }
@@ -200,6 +221,6 @@ pub fn gather(facts: &[Fact], inputs: &[Input]) -> Gathered {
     join::containers(&mut deaths, facts, inputs);
     join::reports(&mut deaths, facts, inputs);
     join::senders(&mut deaths, facts);
-    ledger::settle(&mut deaths, facts);
+    settle::settle(&mut deaths, facts);
     Gathered { deaths, context }
 }

@@ -133,7 +133,8 @@ pub fn judge(death: &Death, context: &Context) -> Verdict {
     because.truncate(room);
     let because = found.because.into_iter().chain(because).collect();
     against.truncate(EVIDENCE);
-    let aside = death.aside.iter().map(|(fact, why)| Evidence { fact: fact.clone(), says: why.clone() }).take(EVIDENCE).collect();
+    let aside =
+        death.aside.iter().map(|(fact, _, why)| Evidence { fact: fact.clone(), says: why.clone() }).take(EVIDENCE).collect();
     let lacking = lacking::of(death, context, found.cause, found.grade);
     Verdict { cause: found.cause, grade: found.grade, summary: found.summary, because, against, aside, lacking }
 }
