@@ -6,7 +6,7 @@ use crate::input::Source;
 use crate::note::Note;
 use crate::read;
 use crate::remedy::sizing::{self, Given, Inputs};
-use crate::remedy::{self, Case, Platform};
+use crate::remedy::{self, Case, Filled, Platform};
 use crate::report::{Entry, MemoryPicture, Report};
 use crate::units::{Bytes, Signal};
 use crate::verdict::{self, Class, Verdict};
@@ -53,7 +53,11 @@ fn entry(death: Death, verdict: Verdict, context: &Context, index: usize, option
     let sizing = shm_in_question.then(|| sizing::work_out(&told(Some(&death), context)));
     let record = death.containers().next().map(|(_, container)| container.clone());
     let report = death.oom.as_ref().map(|(report, _)| report);
+    let filled = report.map(Filled::of);
+    let speakers: Vec<&'static str> = death.facts.iter().map(|fact| fact.id).collect();
     let case = Case {
+        speakers: &speakers,
+        filled: filled.as_ref(),
         engine: record.as_ref().map(|c| c.engine),
         image: record.as_ref().and_then(|c| c.image.as_deref()),
         memory_limit: limit(&death),

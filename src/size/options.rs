@@ -291,6 +291,6 @@ fn together() -> impl TypedValueParser<Value = Together> {
 
 /// The platforms that have commands of their own.
 pub(crate) fn platforms() -> impl TypedValueParser<Value = Platform> {
-    PossibleValuesParser::new(Platform::CHOICES.iter().map(|platform| platform.slug()))
-        .try_map(|name| Platform::CHOICES.iter().copied().find(|p| p.slug() == name).ok_or("no such platform"))
+    PossibleValuesParser::new(Platform::ALL.iter().map(|platform| platform.slug()))
+        .try_map(|name| Platform::ALL.iter().copied().find(|p| p.slug() == name).ok_or("no such platform"))
 }
