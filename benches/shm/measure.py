@@ -27,6 +27,12 @@ import tempfile
 import time
 import traceback
 
+try:
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+except ImportError:                                  # the list of settings needs no PyTorch
+    torch, DataLoader, Dataset = None, None, object
+
 PAGE = os.sysconf("SC_PAGE_SIZE")
 MIB = 1 << 20
 SKIPPED = 77
@@ -77,41 +83,35 @@ def formula(coroner, setting):
 
 # ------------------------------------------------------------------------------------------------------------ the training run
 
-def datasets():
-    """made on demand: the list of settings needs no PyTorch"""
-    import torch
-    from torch.utils.data import Dataset
+class Samples(Dataset):
+    """makes each sample when it is asked for; may drag a tensor along, which spawned workers get through /dev/shm"""
 
-    class Samples(Dataset):
-        def __init__(self, run):
-            self.run = run
-            self.inner = torch.ones(run["dataset"] // 4) if run.get("dataset") else None
+    def __init__(self, run):
+        self.run = run
+        self.inner = torch.ones(run["dataset"] // 4) if run.get("dataset") else None
 
-        def __len__(self):
-            return self.run["batches"] * self.run["batch_size"]
+    def __len__(self):
+        return self.run["batches"] * self.run["batch_size"]
 
-        def __getitem__(self, index):
-            floats = self.run["bytes"] // self.run["batch_size"] // 4
-            sample = torch.full((floats,), float(index))
-            return (sample, index) if self.run.get("label") else sample
+    def __getitem__(self, index):
+        floats = self.run["bytes"] // self.run["batch_size"] // 4
+        sample = torch.full((floats,), float(index))
+        return (sample, index) if self.run.get("label") else sample
 
-    class Slices(Dataset):
-        def __init__(self, run):
-            self.run, self.step = run, run["bytes"] // 4
-            self.whole = torch.ones(run["view_of"] // 4)
 
-        def __len__(self):
-            return self.run["batches"]
+class Slices(Dataset):
+    """views of one tensor; each of them is a batch"""
 
-        def __getitem__(self, index):
-            at = index % (self.whole.numel() // self.step) * self.step
-            return self.whole[at:at + self.step]
+    def __init__(self, run):
+        self.run, self.step = run, run["bytes"] // 4
+        self.whole = torch.ones(run["view_of"] // 4)
 
-    # Spawned workers look the classes up by name.
-    for kind in (Samples, Slices):
-        kind.__qualname__ = kind.__name__
-        setattr(sys.modules[__name__], kind.__name__, kind)
-    return Samples, Slices
+    def __len__(self):
+        return self.run["batches"]
+
+    def __getitem__(self, index):
+        at = index % (self.whole.numel() // self.step) * self.step
+        return self.whole[at:at + self.step]
 
 
 def as_list(samples):
@@ -120,7 +120,6 @@ def as_list(samples):
 
 def simulate_pinning():
     """lets the pin-memory thread run without an accelerator: pinning becomes a copy into ordinary memory"""
-    import torch
     torch.Tensor.pin_memory = lambda self, *a, **k: self.clone()
     if hasattr(torch, "accelerator"):
         torch.accelerator.is_available = lambda: True
@@ -158,20 +157,17 @@ def look_ahead(batches):
 
 
 def train(run):
-    import torch
-    from torch.utils.data import DataLoader
     torch.set_num_threads(1)
     if run.get("strategy"):
         torch.multiprocessing.set_sharing_strategy(run["strategy"])
     if run.get("pin"):
         simulate_pinning()
-    samples, slices = datasets()
     options = dict(num_workers=run["workers"], prefetch_factor=run["prefetch"], persistent_workers=bool(run.get("persistent")),
                    pin_memory=bool(run.get("pin")), multiprocessing_context=run.get("context"))
     if run.get("view_of"):
-        data, options["batch_size"] = slices(run), None
+        data, options["batch_size"] = Slices(run), None
     else:
-        data, options["batch_size"] = samples(run), run["batch_size"]
+        data, options["batch_size"] = Samples(run), run["batch_size"]
     if run.get("list"):
         options["collate_fn"] = as_list
     loader = DataLoader(data, **options)
@@ -268,6 +264,8 @@ def smallest(run, predicted, confirm, grain):
     enough, dead = predicted // PAGE, 0
     runs = 1
     while not survives(run, enough * PAGE):          # the formula must be enough; if it is not, go up
+        if enough * PAGE > 2 * predicted:
+            raise SystemExit(f"twice what the formula says is not enough: {run}")
         runs += 1
         dead, enough = enough, enough + max(1, enough // 16)
     while True:
@@ -286,9 +284,7 @@ def smallest(run, predicted, confirm, grain):
 
 def able():
     """why this machine cannot run it, if it cannot"""
-    try:
-        import torch  # noqa: F401
-    except ImportError:
+    if torch is None:
         return "no PyTorch in this Python"
     pid = os.fork()
     if pid == 0:
@@ -316,7 +312,6 @@ def main():
     if why_not:
         print(f"skipped: {why_not}")
         return SKIPPED
-    import torch
     numbers = SHORT if chosen.short else range(len(SETTINGS))
     if chosen.only:
         numbers = [int(number) for number in chosen.only.split(",")]

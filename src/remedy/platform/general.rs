@@ -50,7 +50,10 @@ pub(super) fn say(step: Step, case: &Case<'_>) -> Words {
                 Some(job) => {
                     format!("sacct -j {} --json > sacct.json\njournalctl -k --since '1 hour ago' > kernel.log", shell(job))
                 }
-                None => "journalctl -k --since '1 hour ago' > kernel.log\ncoroner train.log kernel.log".to_owned(),
+                None => "journalctl -k --since '1 hour ago' > kernel.log\n\
+                         docker inspect NAME > inspect.json     # or: kubectl get pod POD -o json > pod.json\n\
+                         coroner train.log kernel.log inspect.json"
+                    .to_owned(),
             },
         ),
         Step::LookAtSender => only(
