@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::identity::{Relation, agree, agree_id, compare, relate};
 use super::traceback::{self, Traceback};
-use super::{Death, is_same, merge_who};
-use crate::fact::{Fact, How, Opening, Resource, Role, Table, What, Who, Why};
+use super::{Death, Join, merge_who};
+use crate::fact::{Fact, How, Opening, Role, Table, What, Who, Why};
 use crate::seen::Input;
+use crate::time::Stamp;
 use crate::units::Signal;
 
 /// Exceptions that only pass on what happened to another process.
@@ -173,18 +175,7 @@ impl Ledger {
                     && (d.who.host_pid.is_none() || fact.who.host_pid.is_none())
             }),
             What::Gpu { .. } => self.last(|d| d.find(|w| matches!(w, What::Gpu { .. })).is_some()),
-            What::OomReported { .. } => self.last(|d| {
-                (d.signal == Some(Signal::KILL) || d.vanished())
-                    && may_share(d, fact)
-                    && same_unit_or_job(d, fact)
-                    && (fact.who.host_pid.is_none() || d.who.host_pid.is_none())
-            }),
-            What::Stopped { .. } => self.last(|d| {
-                (d.signal.is_none_or(|s| s == Signal::KILL || s == Signal::TERM))
-                    && d.refused(Resource::Shm).is_none()
-                    && may_share(d, fact)
-                    && (fact.who.host_pid.is_none() || d.who.host_pid.is_none() && d.order.0 != input)
-            }),
+            What::OomReported { .. } | What::Stopped { .. } => self.reported(input, fact, signal),
             _ => None,
         });
         let Some(at) = at else {
@@ -256,6 +247,36 @@ impl Ledger {
         });
     }
 
+    /// The death that a supervisor's report of a kill for memory is about.
+    ///
+    /// In one log, nearness is enough. A report from another input needs an id in common, or the same moment; where neither
+    /// side has a clock or a name, it may belong, and the verdict will say that this is all.
+    fn reported(&mut self, input: usize, fact: &Fact, signal: Option<Signal>) -> Option<usize> {
+        let times: Vec<Stamp> = [fact.when, fact.boot].into_iter().flatten().collect();
+        let killed = |d: &Death| d.signal.is_none_or(|s| Some(s) == signal) && (d.signal.is_some() || d.vanished());
+        let mut found = None;
+        for (at, death) in self.deaths.iter().enumerate().filter(|(_, d)| killed(d) && !d.late) {
+            let relation = relate(death, &fact.who, &times);
+            let join = match relation {
+                Relation::Other(_) => continue,
+                Relation::Same(join) => join,
+                Relation::Open { .. } if death.order.0 == input => {
+                    found = Some((at, None));
+                    continue;
+                }
+                Relation::Open { near: Some(gap) } if gap.sure => Join::OnlyOneInTime,
+                Relation::Open { near: Some(_) } => Join::ProgramAndUnsureTime,
+                Relation::Open { near: None } => Join::OnlyOne,
+            };
+            if found.is_none() || death.order.0 == input {
+                found = Some((at, (death.order.0 != input).then_some(join)));
+            }
+        }
+        let (at, join) = found?;
+        self.deaths[at].joined.extend(join.map(|join| (fact.place.clone(), join)));
+        Some(at)
+    }
+
     fn last(&self, test: impl Fn(&Death) -> bool) -> Option<usize> {
         self.deaths.iter().rposition(test)
     }
@@ -268,7 +289,7 @@ impl Ledger {
         let own = fact.who.own_pid?;
         self.last(|d| {
             let known = d.who.own_pid == Some(own) || d.facts.iter().any(|f| f.who.own_pid == Some(own));
-            known && is_same(&d.who.container, &fact.who.container) && is_same(&d.who.pod, &fact.who.pod)
+            known && agree_id(&d.who.container, &fact.who.container) && agree(&d.who.pod, &fact.who.pod)
         })
     }
 
@@ -278,7 +299,7 @@ impl Ledger {
             return self.last(|d| {
                 let nameless = d.who.host_pid.is_none() && d.who.own_pid.is_none() && d.order.0 == input;
                 d.who.host_pid == Some(pid)
-                    || nameless && d.signal == signal && is_same(&d.who.unit, &fact.who.unit) && may_share(d, fact)
+                    || nameless && d.signal == signal && agree(&d.who.unit, &fact.who.unit) && may_share(d, fact)
             });
         }
         // A message that a worker is gone, and another that gives the exit code it went with: one worker.
@@ -294,7 +315,7 @@ impl Ledger {
                 && (fact.who.own_pid.is_none() || d.who.own_pid.is_none())
                 && (fact.who.rank.is_none() || d.who.rank.is_none() || fact.who.rank == d.who.rank)
                 && may_share(d, fact)
-                && is_same(&d.who.unit, &fact.who.unit)
+                && agree(&d.who.unit, &fact.who.unit)
         })
     }
 
@@ -333,13 +354,8 @@ fn ended_with_pid(death: &Death) -> bool {
     death.all(|w| matches!(w, What::Ended { .. })).any(|f| f.who.own_pid.is_some())
 }
 
-/// Whether a death and a fact can be about the same container and machine.
+/// Whether a death and a fact can be about the same container, pod, unit, job and machine.
 fn may_share(death: &Death, fact: &Fact) -> bool {
-    is_same(&death.who.container, &fact.who.container)
-        && is_same(&death.who.container_name, &fact.who.container_name)
-        && is_same(&death.who.pod, &fact.who.pod)
-}
-
-fn same_unit_or_job(death: &Death, fact: &Fact) -> bool {
-    is_same(&death.who.unit, &fact.who.unit) && is_same(&death.who.job, &fact.who.job)
+    let place = Who { own_pid: None, host_pid: None, ..fact.who.clone() };
+    !matches!(compare(&death.who, &place), Relation::Other(_))
 }

@@ -5,6 +5,7 @@
 
 mod cgroup;
 mod context;
+mod identity;
 mod join;
 mod ledger;
 mod oom_block;
@@ -20,6 +21,7 @@ pub use oom_report::{OomReport, Task, Victim};
 pub use traceback::Traceback;
 
 use crate::fact::{Container, ContainerEvent, Fact, How, Resource, Role, What, Who};
+use crate::place::Place;
 use crate::seen::Input;
 use crate::time::Stamp;
 use crate::units::Signal;
@@ -47,6 +49,8 @@ pub enum Join {
     Program,
     /// Nothing else was given that it could belong to.
     OnlyOne,
+    /// Nothing else was given that it could belong to, and the clocks agree.
+    OnlyOneInTime,
 }
 
 impl Join {
@@ -62,7 +66,8 @@ impl Join {
             Self::ProgramAndTime => "the same program at the same time",
             Self::ProgramAndUnsureTime => "the same program at the same time, if both clocks are in one zone",
             Self::Program => "the same program; the clocks of the two logs cannot be compared",
-            Self::OnlyOne => "the only container that was given",
+            Self::OnlyOne => "nothing else was given that it could belong to",
+            Self::OnlyOneInTime => "nothing else was given that it could belong to, and the clocks agree",
         }
     }
 }
@@ -97,8 +102,8 @@ pub struct Death {
     pub oom: Option<(OomReport, Option<Join>)>,
     /// The exception that it is, or that told of it.
     pub traceback: Option<Traceback>,
-    /// How its container's record was joined.
-    pub container_join: Option<Join>,
+    /// By what facts from elsewhere were joined to it, by their place.
+    pub joined: Vec<(Place, Join)>,
     /// Kernel reports that were seen and do not belong to it, each with the reason.
     pub aside: Vec<(Fact, Aside, String)>,
     /// Which input and line spoke first: the order of deaths.
@@ -147,6 +152,11 @@ impl Death {
         self.find(|what| matches!(what, What::Caught { hint: true, .. } | What::Ended { hint: true, .. }))
     }
 
+    /// By what a fact from elsewhere was joined to it; nothing for its own words.
+    pub fn join_of(&self, fact: &Fact) -> Option<Join> {
+        self.joined.iter().find(|(place, _)| *place == fact.place).map(|(_, join)| *join)
+    }
+
     /// Whether nothing is known but that the process is gone.
     pub fn vanished(&self) -> bool {
         self.signal.is_none()
@@ -167,14 +177,6 @@ impl Death {
     /// Whether a process of the training job's own kind died: not merely some container, unit or CI job.
     pub fn is_process(&self) -> bool {
         !matches!(self.who.role, Role::Job | Role::Main | Role::Unit)
-    }
-}
-
-/// Whether two names can be the same: one is not known, they are equal, or one is the beginning of the other (short ids).
-fn is_same(one: &Option<String>, other: &Option<String>) -> bool {
-    match (one, other) {
-        (Some(one), Some(other)) => one.starts_with(other.as_str()) || other.starts_with(one.as_str()),
-        _ => true,
     }
 }
 

@@ -1,7 +1,8 @@
 //! Last corrections to the deaths: symptoms of one cause become one death, quotations go, consequences are marked.
 
+use super::Death;
+use super::identity::{agree, agree_id};
 use super::ledger::is_echo;
-use super::{Death, is_same};
 use crate::fact::{Fact, How, Resource, What, Why, Witness};
 use crate::units::Signal;
 
@@ -23,8 +24,8 @@ fn one_full(deaths: &mut Vec<Death>, resource: Resource) {
     let bus = deaths.iter().position(|d| d.signal == Some(Signal::BUS) && d.refused(resource).is_none());
     let refused = deaths.iter().position(|d| d.refused(resource).is_some() && d.signal.is_none());
     let (Some(bus), Some(refused)) = (bus, refused) else { return };
-    if !is_same(&deaths[bus].who.container, &deaths[refused].who.container)
-        || !is_same(&deaths[bus].who.pod, &deaths[refused].who.pod)
+    if !agree_id(&deaths[bus].who.container, &deaths[refused].who.container)
+        || !agree(&deaths[bus].who.pod, &deaths[refused].who.pod)
     {
         return;
     }
@@ -85,8 +86,8 @@ fn quotations(deaths: &mut Vec<Death>, facts: &[Fact]) {
             fact.what == What::Finished
                 && fact.place.input == last.place.input
                 && fact.place.line > last.place.line
-                && is_same(&fact.who.container, &last.who.container)
-                && is_same(&fact.who.container_name, &last.who.container_name)
+                && agree_id(&fact.who.container, &last.who.container)
+                && agree(&fact.who.container_name, &last.who.container_name)
         });
         !(by_programs && survived)
     });

@@ -14,7 +14,7 @@ pub(super) fn reported_by_kernel(death: &Death, _: &Context) -> Option<Finding> 
     let grade = match join {
         None | Some(Join::HostPid | Join::Container | Join::Pod | Join::Job | Join::Unit | Join::SamePid) => Grade::Proven,
         Some(Join::ProgramAndTime | Join::ProgramAndUnsureTime) => Grade::Likely,
-        Some(Join::Program | Join::OnlyOne) => Grade::Suspected,
+        Some(Join::Program | Join::OnlyOne | Join::OnlyOneInTime) => Grade::Suspected,
     };
     let grade = match grade {
         _ if report.quoted || *join == Some(Join::ProgramAndUnsureTime) => Grade::Suspected,
