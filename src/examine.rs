@@ -54,15 +54,18 @@ fn entry(death: Death, verdict: Verdict, context: &Context, index: usize, option
     let record = death.containers().next().map(|(_, container)| container.clone());
     let report = death.oom.as_ref().map(|(report, _)| report);
     let filled = report.map(Filled::of);
-    let speakers: Vec<&'static str> = death.facts.iter().map(|fact| fact.id).collect();
+    let shm = verdict::shm_of(&death, context);
+    let speakers: Vec<&'static str> = death.facts.iter().chain(shm.map(|(fact, _)| fact)).map(|fact| fact.id).collect();
     let case = Case {
         speakers: &speakers,
         filled: filled.as_ref(),
+        fargate: record.as_ref().is_some_and(|c| c.fargate),
+        init: record.as_ref().is_some_and(|c| c.init),
         engine: record.as_ref().map(|c| c.engine),
         image: record.as_ref().and_then(|c| c.image.as_deref()),
         memory_limit: limit(&death),
         usage: report.and_then(|r| r.usage),
-        shm: verdict::shm_of(&death, context).map_or(Shm::Unknown, |(_, shm)| shm),
+        shm: shm.map_or(Shm::Unknown, |(_, shm)| shm),
         sizing: sizing.as_ref(),
         platforms: &options.platforms,
         ..Case::new(verdict.cause, &death.who)

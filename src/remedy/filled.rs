@@ -75,7 +75,10 @@ impl Filled {
             };
             let each =
                 if self.workers == 1 { String::new() } else { format!(", {mean} each in the mean and {} at most", self.largest) };
-            said.push(format!("{who} held {}{each}.", Bytes(self.held)));
+            // Forked workers share the parent's pages until somebody writes to them, and the kernel counts them in each.
+            let whole = self.limit.unwrap_or(Bytes(u64::MAX)).0;
+            let shared = if self.held > whole { "; pages that they share are counted in each" } else { "" };
+            said.push(format!("{who} held {}{each}{shared}.", Bytes(self.held)));
         }
         said.join(" ")
     }
@@ -114,7 +117,7 @@ mod tests {
     fn the_kernels_numbers_become_sentences() {
         let tasks = vec![task(1, "python", 290), task(2, "pt_data_worker", 898), task(3, "pt_data_worker", 862)];
         let report = OomReport {
-            limit: Some(Bytes::mib(1500)),
+            limit: Some(Bytes::mib(2000)),
             anon: Some(Bytes::mib(1492)),
             shmem: Some(Bytes::kib(400)),
             cache: Some(Bytes(0)),
@@ -124,7 +127,7 @@ mod tests {
         let filled = Filled::of(&report);
         assert_eq!(
             filled.words(),
-            "Anonymous memory filled the limit of 1.46 GiB: 1.46 GiB (shared memory 400 KiB, page cache 0 B). \
+            "Anonymous memory filled the limit of 1.95 GiB: 1.46 GiB (shared memory 400 KiB, page cache 0 B). \
              2 workers held 1.72 GiB, 880 MiB each in the mean and 898 MiB at most."
         );
         assert_eq!(filled.fewer().as_deref(), Some("With 1 of the 2 workers about 880 MiB would have been free."));

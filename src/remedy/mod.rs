@@ -47,6 +47,8 @@ pub struct Case<'a> {
     pub engine: Option<Engine>,
     /// The container ran on Fargate.
     pub fargate: bool,
+    /// The container is one of those that run before the main ones.
+    pub init: bool,
     /// Who speaks in the inputs: the ids of the patterns and formats that read something.
     pub speakers: &'a [&'static str],
     /// What filled the memory limit, from the kernel's report.
@@ -75,6 +77,7 @@ impl<'a> Case<'a> {
             who,
             engine: None,
             fargate: false,
+            init: false,
             speakers: &[],
             filled: None,
             image: None,

@@ -90,11 +90,9 @@ fn container_flag(case: &Case<'_>) -> String {
 /// A patch of the pod's template with the very container.
 fn template(volumes: &str, fields: &[String], case: &Case<'_>) -> String {
     let name = quoted(case.who.container_name.as_deref().unwrap_or("CONTAINER"));
+    let kind = if case.init { "initContainers" } else { "containers" };
     let fields: Vec<&str> = fields.iter().map(String::as_str).filter(|field| !field.is_empty()).collect();
-    format!(
-        "spec:\n  template:\n    spec:\n{volumes}      containers:\n      - name: {name}\n        {}",
-        fields.join("\n        ")
-    )
+    format!("spec:\n  template:\n    spec:\n{volumes}      {kind}:\n      - name: {name}\n        {}", fields.join("\n        "))
 }
 
 /// The volume, in the template.

@@ -158,6 +158,8 @@ fn shown(case: &Case<'_>) -> Option<Platform> {
         Some(Platform::Kubernetes)
     } else if spoke("slurm") {
         Some(Platform::Slurm)
+    } else if spoke("ecs") {
+        Some(Platform::Ecs)
     } else if container.is_some() || container_name.is_some() {
         Some(Platform::Docker)
     } else if spoke("ray/memory") || spoke("ray/object-store") {
