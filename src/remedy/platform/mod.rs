@@ -164,10 +164,9 @@ fn shown(case: &Case<'_>) -> Option<Platform> {
         Some(Platform::Docker)
     } else if spoke("ray/memory") || spoke("ray/object-store") {
         Some(Platform::Ray)
-    } else if let Some(unit) = unit {
-        Some(if unit.starts_with("systemd-nspawn@") { Platform::Nspawn } else { Platform::Systemd })
     } else {
-        None
+        let nspawn = |unit: &String| unit.starts_with("systemd-nspawn@");
+        unit.as_ref().map(|unit| if nspawn(unit) { Platform::Nspawn } else { Platform::Systemd })
     }
 }
 
