@@ -134,7 +134,7 @@ fn told(death: Option<&Death>, context: &Context) -> Inputs {
         had: had.or_else(|| context.dev_shm().map(|(_, size, _)| size)),
         memory_limit: death.and_then(limit),
         // What is no shared memory: the processes' own.
-        processes: report.and_then(|report| Some(Bytes(report.usage?.0.checked_sub(report.shmem?.0)?))),
+        processes: report.and_then(|report| Filled::of(report).processes()),
         refused,
         ..Inputs::default()
     }

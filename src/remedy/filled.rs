@@ -10,6 +10,7 @@ const WORKER: &str = "pt_data_worker";
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Filled {
     limit: Option<Bytes>,
+    usage: Option<Bytes>,
     anon: Option<Bytes>,
     shmem: Option<Bytes>,
     cache: Option<Bytes>,
@@ -34,6 +35,7 @@ impl Filled {
         let held = workers.iter().fold(0_u64, |sum, task| sum.saturating_add(task.rss.0));
         Self {
             limit: report.limit,
+            usage: report.usage,
             anon: report.anon,
             shmem: report.shmem,
             cache: report.cache,
@@ -48,6 +50,11 @@ impl Filled {
     pub fn is_cache(&self) -> bool {
         let others = self.anon.unwrap_or_default().max(self.shmem.unwrap_or_default());
         self.anon.is_some() && self.cache.is_some_and(|cache| cache > others)
+    }
+
+    /// What was in use beside shared memory.
+    pub fn processes(&self) -> Option<Bytes> {
+        self.usage?.0.checked_sub(self.shmem?.0).map(Bytes)
     }
 
     /// What filled it and who held it, as sentences; empty where the report has no numbers.

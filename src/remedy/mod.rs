@@ -14,7 +14,7 @@ pub use step::{Step, steps_for};
 
 use crate::fact::{Engine, Shm, Who};
 use crate::units::Bytes;
-use crate::verdict::Cause;
+use crate::verdict::{Cause, Class};
 use platform::shell;
 use sizing::Sizing;
 
@@ -90,16 +90,17 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// The size that /dev/shm should get, if the sizing knows one.
+    /// The size that /dev/shm should get, if the sizing knows one. Where it was the memory that ran out, /dev/shm was large enough.
     fn shm_size(&self) -> Option<Bytes> {
-        self.sizing?.recommended
+        let enough = self.shm_had().filter(|_| self.cause == Cause::OomShmCharged);
+        self.sizing.and_then(|sizing| sizing.recommended).or(enough)
     }
 
     /// The size that /dev/shm had.
     fn shm_had(&self) -> Option<Bytes> {
         match self.shm {
             Shm::Sized(bytes) | Shm::Default(bytes) => Some(bytes),
-            Shm::Unknown | Shm::Host | Shm::Unsized | Shm::Elsewhere => self.sizing?.had,
+            Shm::Unknown | Shm::Host | Shm::Unsized | Shm::Elsewhere => self.sizing.and_then(|sizing| sizing.had),
         }
     }
 
@@ -111,8 +112,17 @@ impl<'a> Case<'a> {
             return None;
         }
         let limit = self.memory_limit.or(self.usage)?;
+        if let Some(both) = self.limit_for_both().filter(|both| *both > limit) {
+            return Some(both);
+        }
         let step = Bytes::mib(if limit < Bytes::mib(1024) { 256 } else { 1024 });
         limit.0.checked_mul(2)?.div_ceil(step.0).checked_mul(step.0).map(Bytes)
+    }
+
+    /// Where shared memory filled the limit: what the processes used beside it and all of /dev/shm, with room.
+    fn limit_for_both(&self) -> Option<Bytes> {
+        let processes = self.filled.filter(|_| self.cause == Cause::OomShmCharged)?.processes()?;
+        sizing::recommend(Bytes(processes.0.checked_add(self.shm_size()?.0)?))
     }
 
     /// The size for /dev/shm as engines take it, or a word to put one in for.
@@ -214,6 +224,11 @@ pub fn advise(case: &Case<'_>) -> Vec<Advice> {
         }
     }
     list.truncate(MOST);
+    // What filled the limit is the reason for all that follows.
+    let told = case.filled.filter(|_| case.cause.class() == Class::OomKill).map(Filled::words);
+    if let (Some(first), Some(told)) = (list.first_mut(), told.filter(|told| !told.is_empty())) {
+        first.text = format!("{told} {}", first.text);
+    }
     list
 }
 

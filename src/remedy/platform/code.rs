@@ -68,9 +68,8 @@ pub(super) fn say(step: Step, case: &Case<'_>) -> Words {
     }
 }
 
-/// Less memory in the processes, with the numbers of the kernel's report where there is one.
+/// Less memory in the processes; where the kernel's report has the workers, how much fewer of them would free.
 fn fewer_workers(case: &Case<'_>) -> String {
-    let told = case.filled.map(|filled| filled.words()).filter(|words| !words.is_empty());
     let fewer = case.filled.and_then(|filled| filled.fewer());
     let advice = match (case.cause, case.filled.is_some_and(|filled| filled.is_cache())) {
         (Cause::MemoryError, _) => {
@@ -86,7 +85,7 @@ fn fewer_workers(case: &Case<'_>) -> String {
              arrays and tensors are not. Or use fewer workers, or smaller batches."
         }
     };
-    [told, Some(advice.to_owned()), fewer].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    fewer.map_or_else(|| advice.to_owned(), |fewer| format!("{advice} {fewer}"))
 }
 
 /// What would be needed with one prefetched batch for each worker, if that is less than now.

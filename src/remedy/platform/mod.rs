@@ -147,6 +147,10 @@ fn shown(case: &Case<'_>) -> Option<Platform> {
     if let Some((_, platform)) = ci.iter().find(|(prefix, _)| spoke(prefix)) {
         return Some(*platform);
     }
+    // The agent of ECS names its containers so; what it started is not changed by hand.
+    if container_name.as_ref().is_some_and(|name| name.starts_with("ecs-")) {
+        return Some(if case.fargate { Platform::Fargate } else { Platform::Ecs });
+    }
     match case.engine {
         Some(Engine::Docker) => return Some(Platform::Docker),
         Some(Engine::Podman) => return Some(Platform::Podman),
