@@ -10,6 +10,9 @@ pub(super) const SAME_TIME: f64 = 120.0;
 /// How far apart two clocks of unknown zone must be to be of different moments whatever their zones, in seconds.
 const ANY_ZONE: f64 = 15.0 * 3600.0;
 
+/// The step of time zones (three zones lie on quarter hours), in seconds.
+const HALF_HOUR: f64 = 1800.0;
+
 /// How two descriptions relate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Relation {
@@ -121,11 +124,14 @@ pub(super) fn clocks(death: &Death, times: &[Stamp]) -> (Option<Gap>, Option<Gap
     };
     let told = moments(death);
     let gap = nearest(&told);
-    let too_far = |gap: &Gap| gap.sure && gap.seconds > SAME_TIME || gap.seconds > ANY_ZONE;
+    // Zones differ by half hours: two clocks of unknown zone that are 25 minutes apart cannot mean the same moment.
+    let off = |seconds: f64| (seconds % HALF_HOUR).min(HALF_HOUR - seconds % HALF_HOUR);
+    let too_far = |gap: &Gap| gap.seconds > SAME_TIME && (gap.sure || gap.seconds > ANY_ZONE || off(gap.seconds) > SAME_TIME);
     // What comes below a line with a clock came later: that can show nearness, and distance only from what was before.
     let since: Vec<Stamp> = death.facts.iter().filter_map(|f| f.since).collect();
     let before = |time: &Stamp| since.iter().any(|since| time.before(*since) == Some(true));
-    let long_before = (!times.is_empty() && times.iter().all(before)).then(|| nearest(&since)).flatten().filter(too_far);
+    let surely = |gap: &Gap| gap.seconds > if gap.sure { SAME_TIME } else { ANY_ZONE };
+    let long_before = (!times.is_empty() && times.iter().all(before)).then(|| nearest(&since)).flatten().filter(surely);
     let far = gap.filter(too_far).or(long_before.filter(|_| gap.is_none()));
     let near = gap.or_else(|| nearest(&since)).filter(|gap| gap.seconds <= SAME_TIME);
     (near, far)

@@ -6,7 +6,7 @@ use super::identity::{Relation, agree, agree_id, compare, relate};
 use super::traceback::{self, Traceback};
 use super::{Death, Join, merge_who};
 use crate::fact::{Fact, How, Opening, Role, Table, What, Who, Why};
-use crate::seen::Input;
+use crate::seen::{Input, Kind};
 use crate::time::Stamp;
 use crate::units::Signal;
 
@@ -84,7 +84,18 @@ pub(super) fn deaths(facts: &[Fact], inputs: &[Input]) -> Vec<Death> {
     let mut ledger = Ledger { deaths: Vec::new() };
     for (index, input) in inputs.iter().enumerate() {
         let own: Vec<&Fact> = facts.iter().filter(|fact| fact.place.input == input.name).collect();
+        let first = ledger.deaths.len();
         ledger.input(index, &own);
+        // A log that names one job only is that job's.
+        let mut jobs: Vec<String> =
+            own.iter().filter_map(|f| f.who.job.as_deref()?.split('.').next().map(str::to_owned)).collect();
+        jobs.sort_unstable();
+        jobs.dedup();
+        if let ([job], Kind::TrainingLog) = (jobs.as_slice(), input.kind) {
+            for death in &mut ledger.deaths[first..] {
+                death.who.job.get_or_insert_with(|| job.clone());
+            }
+        }
     }
     ledger.deaths
 }
@@ -108,6 +119,7 @@ impl Ledger {
             |line: u64| facts.iter().any(|f| matches!(f.what, What::Traceback(Opening::Heading)) && f.place.line == Some(line));
         let mut current: Option<(u64, &Who)> = None;
         let mut row: Option<(u64, Who)> = None;
+        let mut stack: Option<(usize, u64)> = None;
         for (line, here) in lines {
             if let Some(fact) = here.iter().find(|fact| fact.what == What::Current) {
                 current = Some((line, &fact.who));
@@ -123,6 +135,16 @@ impl Ledger {
             }
             let traceback = ends.get(&line).copied();
             let spoken: Vec<&Fact> = here.iter().copied().filter(|fact| speaks_of_death(&fact.what)).collect();
+            if let Some((death, last)) = stack.filter(|(_, last)| line - last <= 2) {
+                // faulthandler prints the stack of the dying thread right below its message.
+                let frames: Vec<&Fact> = here.iter().copied().filter(|f| matches!(f.what, What::Frame { .. })).collect();
+                if !frames.is_empty() {
+                    self.deaths[death].facts.extend(frames.into_iter().cloned());
+                    stack = Some((death, line));
+                } else if line > last + 1 {
+                    stack = None;
+                }
+            }
             if spoken.is_empty() {
                 if let Some(traceback) = traceback.filter(|t| !t.ignored && !headings(line)) {
                     self.exception(input, line, traceback);
@@ -137,6 +159,9 @@ impl Ledger {
                 }
                 let at = self.enter(input, line, &fact, first);
                 first.get_or_insert(at);
+                if matches!(fact.what, What::Caught { hint: false, .. }) {
+                    stack = Some((at, line));
+                }
                 let death = &mut self.deaths[at];
                 death.late |= ignored(line) && death.facts.len() == 1;
                 if let Some((_, who)) = current.filter(|(at, _)| line - at <= NEAR && is_fault(death)) {

@@ -22,7 +22,7 @@ pub use traceback::Traceback;
 
 use crate::fact::{Container, ContainerEvent, Fact, How, Resource, Role, What, Who};
 use crate::place::Place;
-use crate::seen::Input;
+use crate::seen::{Input, Kind};
 use crate::time::Stamp;
 use crate::units::Signal;
 
@@ -216,13 +216,29 @@ pub struct Gathered {
     pub context: Context,
 }
 
+/// The programs' own logs come first, then exit records, then logs of whole machines.
+fn rank(kind: Kind) -> u8 {
+    match kind {
+        Kind::TrainingLog => 0,
+        Kind::Record(_) => 1,
+        Kind::Journal => 2,
+        Kind::KernelLog => 3,
+        Kind::Empty | Kind::Binary => 4,
+    }
+}
+
 /// Gathers facts into deaths. `inputs` tell what was read, so that a kernel log's silence can count.
 pub fn gather(facts: &[Fact], inputs: &[Input]) -> Gathered {
     let context = Context::new(facts, inputs);
+    // The order in which files were named on the command line must not decide anything.
+    let mut sorted = inputs.to_vec();
+    sorted.sort_by_key(|input| (rank(input.kind), input.name.clone()));
+    let inputs = sorted.as_slice();
     let mut deaths = ledger::deaths(facts, inputs);
+    join::faults(&mut deaths);
     join::containers(&mut deaths, facts, inputs);
     join::reports(&mut deaths, facts, inputs);
     join::senders(&mut deaths, facts);
-    settle::settle(&mut deaths, facts);
+    settle::settle(&mut deaths, facts, inputs);
     Gathered { deaths, context }
 }

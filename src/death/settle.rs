@@ -1,20 +1,22 @@
 //! Last corrections to the deaths: symptoms of one cause become one death, quotations go, consequences are marked.
 
 use super::Death;
-use super::identity::{agree, agree_id};
+use super::identity::{Relation, agree, agree_id, compare};
 use super::ledger::is_echo;
-use crate::fact::{Fact, How, Resource, What, Why, Witness};
+use crate::fact::{Fact, How, Resource, What, Who, Why, Witness};
+use crate::seen::{Input, Kind};
 use crate::units::Signal;
 
 /// Last corrections, when all evidence is in: symptoms of one full /dev/shm become one death, quotations are dropped,
 /// consequences are marked, and the earliest comes first.
-pub(super) fn settle(deaths: &mut Vec<Death>, facts: &[Fact]) {
+pub(super) fn settle(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input]) {
     semaphores(deaths);
     one_full(deaths, Resource::Shm);
     one_full(deaths, Resource::Disk);
     beside_others(deaths);
     quotations(deaths, facts);
     consequences(deaths);
+    strangers(deaths, facts, inputs);
     deaths.sort_by_key(|death| (death.late, death.consequence, death.beside, death.order));
     earliest_first(deaths);
 }
@@ -91,6 +93,22 @@ fn quotations(deaths: &mut Vec<Death>, facts: &[Fact]) {
         });
         !(by_programs && survived)
     });
+}
+
+/// Deaths that only the log of a whole machine tells of, and deaths in containers that no record is about, explain nothing of
+/// the job whose own log or record was given.
+fn strangers(deaths: &mut [Death], facts: &[Fact], inputs: &[Input]) {
+    let own = |name: &str| inputs.iter().any(|i| &*i.name == name && matches!(i.kind, Kind::TrainingLog | Kind::Record(_)));
+    let records: Vec<&Who> = facts.iter().filter(|f| matches!(f.what, What::Container(_))).map(|f| &f.who).collect();
+    let placed = |d: &Death| d.who.container.is_some() || d.who.pod.is_some();
+    let foreign =
+        |d: &Death| placed(d) && !records.is_empty() && records.iter().all(|r| matches!(compare(&d.who, r), Relation::Other(_)));
+    let stranger = |d: &Death| foreign(d) || !d.facts.iter().any(|f| own(&f.place.input));
+    if deaths.iter().any(|d| !d.late && !d.beside && !stranger(d)) {
+        for death in deaths.iter_mut() {
+            death.beside |= stranger(death);
+        }
+    }
 }
 
 /// Brings the death to the front that happened first by comparable clocks, where it is of the kind that explains others.

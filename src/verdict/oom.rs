@@ -17,7 +17,7 @@ pub(super) fn reported_by_kernel(death: &Death, _: &Context) -> Option<Finding> 
         Some(Join::Program | Join::OnlyOne | Join::OnlyOneInTime) => Grade::Suspected,
     };
     let grade = match grade {
-        _ if report.quoted || *join == Some(Join::ProgramAndUnsureTime) => Grade::Suspected,
+        _ if report.quoted && report.trigger.is_none() || *join == Some(Join::ProgramAndUnsureTime) => Grade::Suspected,
         Grade::Proven if report.kill_line_lost => Grade::Likely,
         grade => grade,
     };

@@ -53,6 +53,17 @@ impl Group<'_> {
         running && !ended && self.containers().any(|c| c.previous)
     }
 
+    /// Whether its end goes with a death that a program tells of.
+    fn fits(&self, death: &Death) -> bool {
+        let (oom, signal, code) = (self.oom(), self.signal(), self.exit_code());
+        let exit_follows = code.is_some_and(|code| code != 0 && Signal::from_status(code).is_none()) && !oom;
+        let killed = oom && (death.signal == Some(Signal::KILL) || death.vanished());
+        let hung = signal == Some(Signal::KILL) && !oom && death.refused(Resource::Shm).is_some();
+        let worker_took_it = death.signal.is_some() && code == Some(1) && death.who.role == Role::Worker && !oom;
+        let same = death.signal.is_some() && death.signal == signal;
+        same || exit_follows || killed || hung || worker_took_it || (death.vanished() && signal.is_some())
+    }
+
     /// The moments at which it ended by the engine's events.
     fn events(&self) -> impl Iterator<Item = Stamp> {
         self.facts.iter().filter(|f| matches!(f.what, What::Event(ContainerEvent::Died(_)))).filter_map(|f| f.when)
@@ -105,7 +116,6 @@ fn groups<'a>(facts: &'a [Fact], inputs: &[Input]) -> Vec<Group<'a>> {
 /// speaks of.
 pub(in crate::death) fn containers(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input]) {
     let groups = groups(facts, inputs);
-    let failed = groups.iter().filter(|group| group.failed()).count();
     let down = groups.iter().filter(|group| group.failed() && !group.recovered()).count();
     let told = deaths.len();
     for group in &groups {
@@ -127,24 +137,15 @@ pub(in crate::death) fn containers(deaths: &mut Vec<Death>, facts: &[Fact], inpu
             }
             continue;
         }
-        // Of several containers only one may be meant: the one that is down, else the one that ever failed.
-        let alone = groups.len() == 1 || if down == 0 { failed == 1 } else { down == 1 && !group.recovered() };
-        let signal = group.signal();
-        let fits = |d: &Death| {
-            let exit_follows =
-                group.exit_code().is_some_and(|code| code != 0 && Signal::from_status(code).is_none()) && !group.oom();
-            let killed = group.oom() && (d.signal == Some(Signal::KILL) || d.vanished());
-            let hung = signal == Some(Signal::KILL) && !group.oom() && d.refused(Resource::Shm).is_some();
-            let worker_took_it = d.signal.is_some() && group.exit_code() == Some(1) && d.who.role == Role::Worker && !group.oom();
-            (d.signal.is_some() && d.signal == signal)
-                || exit_follows
-                || killed
-                || hung
-                || worker_took_it
-                || (d.vanished() && signal.is_some())
+        // Of several containers only one may be meant: the only one that fits, among those that are down if any is.
+        let alone = |d: &Death| {
+            let rivals = groups.iter().filter(|g| g.failed() && g.fits(d) && (down == 0 || !g.recovered()));
+            rivals.count() == 1 && (down == 0 || !group.recovered()) || groups.len() == 1
         };
-        let fitting = || deaths[..told].iter().enumerate().filter(|(_, d)| fits(d)).filter_map(|(at, d)| Some((at, join(d)?)));
-        let found = fitting().find(|(_, join)| named(*join)).or_else(|| fitting().next().filter(|_| alone));
+        let signal = group.signal();
+        let fitting =
+            || deaths[..told].iter().enumerate().filter(|(_, d)| group.fits(d)).filter_map(|(at, d)| Some((at, join(d)?)));
+        let found = fitting().find(|(_, join)| named(*join)).or_else(|| fitting().find(|(at, _)| alone(&deaths[*at])));
         match found {
             Some((at, join)) => attach(&mut deaths[at], group, join, true),
             None => {

@@ -20,7 +20,7 @@ pub(in crate::death) fn reports(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
                 continue;
             }
             let mut report = report;
-            report.quoted = input.kind == Kind::TrainingLog && report.boot.is_none() && report.when.is_none();
+            report.quoted = input.kind == Kind::TrainingLog;
             let line = report.victims.first().and_then(|v| v.fact.place.line).unwrap_or(0);
             reports.push(((index, line), report));
         }
@@ -66,17 +66,20 @@ pub(in crate::death) fn reports(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
         let ours = ours || known.iter().any(inside);
         // Where containers are given, a report that names another place is about somebody else.
         let someone_elses = !ours && report.victim_cgroup.is_some() && known.iter().any(|who| who.container.is_some());
-        if someone_elses || (!ours && !reasons.is_empty()) {
+        let unjoined = !reasons.is_empty();
+        if someone_elses || (!ours && unjoined) {
             for (at, aside, reason) in reasons {
                 let fact = report.victims[0].fact.clone();
                 deaths[at].aside.push((fact, aside, reason));
             }
+        }
+        if someone_elses {
             continue;
         }
         for victim in 0..report.victims.len() {
             let mut death = Death { order, count: 1, ..Death::default() };
             death.consequence = victim > 0;
-            death.beside = !reasons.is_empty() && ours;
+            death.beside = unjoined;
             adopt(&mut death, report.clone(), &place, None, victim);
             deaths.push(death);
         }
@@ -158,8 +161,8 @@ fn fit(death: &Death, report: &OomReport, place: &Who, deaths: usize) -> Result<
     }
     let by_pid = death.who.own_pid.is_some_and(|own| report.victims.iter().any(|v| v.pid.0 == own.0));
     let mentioned = death.facts.iter().filter_map(|f| f.who.own_pid).any(|own| report.victims.iter().any(|v| v.pid.0 == own.0));
-    // Small numbers are found in every pid namespace; there the name must fit as well.
-    if (by_pid || mentioned) && (plausible(death, &victim.process) || victim.pid.0 >= 1000) {
+    // A number is found in every pid namespace: the name must fit as well.
+    if (by_pid || mentioned) && plausible(death, &victim.process) {
         return Ok(Join::SamePid);
     }
     if death.who.host_pid.is_some() && death.who.role != Role::Main {
@@ -186,7 +189,7 @@ fn told_oom(death: &Death) -> bool {
 }
 
 /// Whether the kernel's name for the victim fits the process that died.
-fn plausible(death: &Death, process: &str) -> bool {
+pub(super) fn plausible(death: &Death, process: &str) -> bool {
     let python = process.starts_with("python") || process.starts_with("pt_") || process.starts_with("ray::");
     match (&death.who.process, death.who.role) {
         (Some(name), _) => {

@@ -54,14 +54,26 @@ pub(in crate::death) fn senders(deaths: &mut Vec<Death>, facts: &[Fact]) {
                 Relation::Open { near: None } => Some(Join::OnlyOne),
             }
         };
-        let found =
-            deaths[..told].iter().enumerate().filter(|(_, d)| !names_pid && ended(d)).find_map(|(at, d)| Some((at, join(d)?)));
+        // A job is ended as a whole: the reason holds for each of its processes.
+        let found: Vec<(usize, Join)> = deaths[..told]
+            .iter()
+            .enumerate()
+            .filter(|(_, d)| !names_pid && ended(d))
+            .filter_map(|(at, d)| Some((at, join(d)?)))
+            .collect();
+        for (at, join) in &found {
+            deaths[*at].joined.push((fact.place.clone(), *join));
+            deaths[*at].facts.push(fact.clone());
+        }
+        if !found.is_empty() {
+            continue;
+        }
         // A stop without any other death: the job was ended, by whom and why is known.
         let told_before = || {
             let stops = |d: &Death| d.find(|w| matches!(w, What::Stopped { .. })).is_some() && !names_pid;
             deaths.iter().enumerate().filter(|(_, d)| stops(d)).find_map(|(at, d)| Some((at, join(d)?)))
         };
-        match found.or_else(told_before) {
+        match told_before() {
             Some((at, join)) => {
                 deaths[at].joined.push((fact.place.clone(), join));
                 deaths[at].facts.push(fact.clone());
