@@ -122,6 +122,8 @@ fn told(death: Option<&Death>, context: &Context) -> Inputs {
         What::Refused { bytes: Some(Bytes(bytes)), .. } => Some(Given::new(bytes, fact.place.to_string())),
         _ => None,
     });
+    // A listing may hold several: the largest says most.
+    let left = || given(Setting::RefusedBytes).into_iter().max_by_key(|left| left.value);
     let report = death.and_then(|death| death.oom.as_ref()).map(|(report, _)| report);
     Inputs {
         workers: given(Setting::Workers),
@@ -135,7 +137,7 @@ fn told(death: Option<&Death>, context: &Context) -> Inputs {
         memory_limit: death.and_then(limit),
         // What is no shared memory: the processes' own.
         processes: report.and_then(|report| Filled::of(report).processes()),
-        refused,
+        refused: refused.or_else(left),
         ..Inputs::default()
     }
 }

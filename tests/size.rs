@@ -121,6 +121,10 @@ fn logs_tell_what_the_options_leave_out() {
     let answer = json(&["--from", &log, "--sample", "3x224x224:f32,1:i64"]);
     assert_eq!(answer["recommended"].as_u64(), Some(832 << 20), "{answer}");
     assert!(answer["inputs"]["workers"]["from"].as_str().is_some_and(|from| from.ends_with("train.log:1")), "{answer}");
+    // What a refused request left in /dev/shm is a lower bound.
+    let listing = file("shm.txt", "total 0\n0 -rw-r--r-- 1 root root 33554432 Nov 30 06:36 torch_13_1201845540_0\n");
+    let bound = json(&["--from", &log, "--from", &listing]);
+    assert!(bound["remarks"][0].as_str().is_some_and(|remark| remark.contains("at least 608.2 MiB")), "{bound}");
     // An option has the last word.
     let fewer = json(&["--from", &log, "--workers", "2", "--sample", "3x224x224:f32,1:i64"]);
     assert_eq!(fewer["inputs"]["workers"]["value"].as_u64(), Some(2));

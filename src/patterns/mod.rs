@@ -16,6 +16,7 @@ mod kernel_fault;
 mod kernel_oom;
 mod kernel_stats;
 mod kubernetes;
+mod listing;
 mod nccl;
 mod oomd;
 mod paddle;
@@ -113,6 +114,7 @@ const SPEAKERS: &[&[Pattern]] = &[
     kernel_oom::TABLE,
     kernel_stats::TABLE,
     kubernetes::TABLE,
+    listing::TABLE,
     nccl::TABLE,
     oomd::TABLE,
     paddle::TABLE,
