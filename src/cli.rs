@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     pub(crate) exit_code: bool,
 
     /// Where the job runs, if the inputs do not tell; may be given more than once
-    #[arg(long, value_name = "PLATFORM", value_parser = platforms(), help_heading = "Advice")]
+    #[arg(long, value_name = "PLATFORM", value_parser = crate::size::platforms(), help_heading = "Advice")]
     pub(crate) platform: Vec<Platform>,
 }
 
@@ -61,6 +61,8 @@ pub(crate) enum Command {
         #[arg(long, requires = "inputs")]
         markdown: bool,
     },
+    /// How large /dev/shm must be, from workers, prefetch, batch and sample shape; a file called size is ./size
+    Size(Box<crate::size::Options>),
 }
 
 /// When to use colour.
@@ -78,10 +80,4 @@ pub(crate) enum When {
 fn formats() -> impl clap::builder::TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::ALL.iter().map(|format| format.name()))
         .try_map(|name| Format::from_name(&name).ok_or("no such format"))
-}
-
-/// The platforms that have commands of their own.
-fn platforms() -> impl clap::builder::TypedValueParser<Value = Platform> {
-    PossibleValuesParser::new(Platform::CHOICES.iter().map(|platform| platform.slug()))
-        .try_map(|name| Platform::CHOICES.iter().copied().find(|p| p.slug() == name).ok_or("no such platform"))
 }

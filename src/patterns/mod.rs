@@ -18,6 +18,7 @@ mod kernel_fault;
 mod kernel_oom;
 mod kernel_stats;
 mod kubernetes;
+mod listing;
 mod nccl;
 mod oomd;
 mod paddle;
@@ -119,6 +120,7 @@ const SPEAKERS: &[&[Pattern]] = &[
     kernel_oom::TABLE,
     kernel_stats::TABLE,
     kubernetes::TABLE,
+    listing::TABLE,
     nccl::TABLE,
     oomd::TABLE,
     paddle::TABLE,

@@ -79,6 +79,7 @@ fn read_task(reading: &mut Reading, task: &Field<'_>) {
             ..Who::role(Role::Main)
         };
         let mut container = Container::new(Engine::Ecs);
+        container.fargate = task.any(&["launchType", "LaunchType"]).text() == Some("FARGATE");
         let known = one.any(&["lastStatus", "status", "KnownStatus"]);
         container.status = match known.text() {
             Some("STOPPED" | "DEPROVISIONING") => Status::Exited,
