@@ -9,7 +9,7 @@ fn refused(c: &Caps<'_>) -> Vec<Claim> {
     c.num("bytes").map(|value| Claim::bare(What::Setting { setting, value })).into_iter().collect()
 }
 
-pub(super) static TABLE: &[Pattern] = &[
+pub(super) const TABLE: &[Pattern] = &[
     // `ls -ls` of coreutils and busybox. PyTorch 1.13 and later call their files torch_PID_RANDOM_COUNTER; one of 0 blocks was
     // given its size and refused its pages (seen with 2.15: 33554432 for a batch of 32 MiB).
     Pattern {
