@@ -52,6 +52,14 @@ pub(crate) enum Command {
     Explain {
         /// The cause, as `oom-cgroup`
         cause: Option<String>,
+
+        /// List what can be read instead: each form, how to produce it, what it can prove
+        #[arg(long, conflicts_with = "cause")]
+        inputs: bool,
+
+        /// Write that list as a table in Markdown
+        #[arg(long, requires = "inputs")]
+        markdown: bool,
     },
     /// How large /dev/shm must be, from workers, prefetch, batch and sample shape; a file called size is ./size
     Size(Box<crate::size::Options>),

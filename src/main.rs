@@ -2,6 +2,7 @@
 
 mod cli;
 mod explain;
+mod inputs;
 mod size;
 
 use std::fs::File;
@@ -31,8 +32,11 @@ fn main() -> ExitCode {
 
 fn run(mut arguments: Arguments) -> io::Result<u8> {
     match &arguments.command {
-        Some(Command::Explain { cause: None }) => return explain::list(&mut io::stdout().lock()).map(|()| 0),
-        Some(Command::Explain { cause: Some(name) }) => return explain_cause(name),
+        Some(Command::Explain { inputs: true, markdown, .. }) => {
+            return inputs::list(&mut io::stdout().lock(), *markdown).map(|()| 0);
+        }
+        Some(Command::Explain { cause: None, .. }) => return explain::list(&mut io::stdout().lock()).map(|()| 0),
+        Some(Command::Explain { cause: Some(name), .. }) => return explain_cause(name),
         Some(Command::Size(options)) => {
             let style = Style { color: color(arguments.color, io::stdout().is_terminal()), ..Style::default() };
             return size::run(options, &style).map(|answer| answer.map_or_else(trouble, |()| 0));

@@ -15,7 +15,7 @@ const FLOORS: [&[&str]; 10] = [
     &["verdict"],
     &["remedy"],
     &["report"],
-    &["lib", "examine", "explain", "size"],
+    &["lib", "examine", "explain", "inputs", "size"],
     &["cli", "main"],
 ];
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::identity::{Relation, agree, agree_id, compare, relate};
+use super::identity::{Relation, agree, agree_id, compare, plausible, relate};
 use super::traceback::{self, Traceback};
 use super::{Death, Join, merge_who};
 use crate::fact::{Fact, How, Opening, Role, Table, What, Who, Why};
@@ -135,13 +135,13 @@ impl Ledger {
             }
             let traceback = ends.get(&line).copied();
             let spoken: Vec<&Fact> = here.iter().copied().filter(|fact| speaks_of_death(&fact.what)).collect();
-            if let Some((death, last)) = stack.filter(|(_, last)| line - last <= 2) {
+            if let Some((death, last)) = stack.filter(|(_, last)| line - last <= 4) {
                 // faulthandler prints the stack of the dying thread right below its message.
                 let frames: Vec<&Fact> = here.iter().copied().filter(|f| matches!(f.what, What::Frame { .. })).collect();
                 if !frames.is_empty() {
                     self.deaths[death].facts.extend(frames.into_iter().cloned());
                     stack = Some((death, line));
-                } else if line > last + 1 {
+                } else if line > last + 3 {
                     stack = None;
                 }
             }
@@ -280,7 +280,11 @@ impl Ledger {
         let times: Vec<Stamp> = [fact.when, fact.boot].into_iter().flatten().collect();
         let killed = |d: &Death| d.signal.is_none_or(|s| Some(s) == signal) && (d.signal.is_some() || d.vanished());
         let mut found = None;
-        for (at, death) in self.deaths.iter().enumerate().filter(|(_, d)| killed(d) && !d.late) {
+        let another = |d: &Death| {
+            let named = fact.who.process.as_deref().is_some_and(|process| !plausible(d, process));
+            named && (d.who.host_pid.is_none() || d.who.host_pid != fact.who.host_pid)
+        };
+        for (at, death) in self.deaths.iter().enumerate().filter(|(_, d)| killed(d) && !d.late && !another(d)) {
             let relation = relate(death, &fact.who, &times);
             let join = match relation {
                 Relation::Other(_) => continue,

@@ -98,7 +98,7 @@ fn place(evidence: &Evidence, all: &[&Evidence]) -> String {
     let name = last(&place.input);
     let shared = all.iter().any(|e| e.fact.place.input != place.input && last(&e.fact.place.input) == name);
     let name = if shared || name.is_empty() { place.input.to_string() } else { name };
-    visible(&place.line.map_or(name.clone(), |line| format!("{name}:{line}")))
+    visible(&place.number().map_or(name.clone(), |line| format!("{name}:{line}")))
 }
 
 fn evidence(page: &mut Page<'_>, list: &[Evidence], places: &[String], width: usize) -> io::Result<()> {

@@ -244,7 +244,7 @@ impl Proof {
         Self {
             place: Spot {
                 input: fact.place.input.to_string(),
-                line: fact.place.line,
+                line: fact.place.number(),
                 pointer: fact.place.pointer.as_ref().map(ToString::to_string),
             },
             text: fact.text.clone(),
