@@ -59,6 +59,15 @@ impl Work {
         None
     }
 
+    /// Shows a setting that decides on other terms, where the inputs tell it: each different value once.
+    fn show(&mut self, name: &'static str, given: &[Given]) {
+        for (index, next) in given.iter().enumerate() {
+            if given.iter().take(index).all(|known| known.value != next.value) {
+                self.put(name, Some(next.value), &next.from);
+            }
+        }
+    }
+
     /// A term that was worked out.
     fn put(&mut self, name: &'static str, value: Option<u64>, from: &str) {
         self.terms.push(Term { loader: self.loader, name, value, from: from.to_owned() });
@@ -175,6 +184,9 @@ fn plan(work: &mut Work, facts: &Inputs) -> Half {
     let prefetch = work.take("prefetch", &facts.prefetch, Some((2, "PyTorch's default")));
     let batch = batch(work, facts);
 
+    work.show("pin_memory", &facts.pin_memory);
+    work.show("persistent_workers", &facts.persistent_workers);
+    work.show("epochs", &facts.epochs);
     // Where the inputs tell both, the larger need is assumed.
     let yes = |list: &[Given]| !list.is_empty() && list.iter().all(|given| given.value != 0);
     let pinned = yes(&facts.pin_memory);
