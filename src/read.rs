@@ -3,6 +3,7 @@
 //! Reading never judges and never fails: any bytes give facts and notes, and one bad input hides no other.
 
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 use std::io::{Cursor, Read};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -39,6 +40,8 @@ pub struct Reading {
     pub inputs: Vec<Input>,
     /// What could not be read.
     pub notes: Vec<Note>,
+    /// Length and hash of each input, so that a copy does not count twice.
+    prints: Vec<((usize, u64), Arc<str>)>,
 }
 
 /// Reads all sources.
@@ -62,6 +65,16 @@ fn one(name: &Arc<str>, mut reader: Box<dyn Read + Send + '_>, reading: &mut Rea
         if head.is_empty() {
             return;
         }
+    }
+    if head.len() <= DOCUMENT && !head.is_empty() {
+        let mut hasher = std::hash::DefaultHasher::new();
+        head.hash(&mut hasher);
+        let print = (head.len(), hasher.finish());
+        if let Some((_, first)) = reading.prints.iter().find(|(known, _)| *known == print) {
+            reading.notes.push(Note::remark(name, format!("the same text as {first}: read once")));
+            return;
+        }
+        reading.prints.push((print, Arc::clone(name)));
     }
     let mut collector = Collector::new(name);
     if head.is_empty() {

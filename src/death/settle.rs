@@ -1,6 +1,6 @@
 //! Last corrections to the deaths: symptoms of one cause become one death, quotations go, consequences are marked.
 
-use super::identity::{Relation, agree, agree_id, compare};
+use super::identity::{Relation, agree, agree_id, clocks, compare, moments};
 use super::ledger::is_echo;
 use super::{Aside, Death};
 use crate::fact::{Fact, How, Resource, What, Who, Why, Witness};
@@ -28,6 +28,14 @@ fn one_full(deaths: &mut Vec<Death>, resource: Resource) {
     let (Some(bus), Some(refused)) = (bus, refused) else { return };
     if !agree_id(&deaths[bus].who.container, &deaths[refused].who.container)
         || !agree(&deaths[bus].who.pod, &deaths[refused].who.pod)
+    {
+        return;
+    }
+    let here = |d: &Death| d.facts.first().map(|f| f.place.input.clone());
+    let (times, elsewhere) = (moments(&deaths[refused]), here(&deaths[bus]) != here(&deaths[refused]));
+    let (near, far) = clocks(&deaths[bus], &times);
+    if elsewhere
+        && (far.is_some() || near.is_none() && matches!(compare(&deaths[bus].who, &deaths[refused].who), Relation::Open { .. }))
     {
         return;
     }

@@ -122,7 +122,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "ephemeral local storage usage exceeds",
             "exceeds the total limit of containers",
         ],
-        regex: r#"(?:^|\s)(?:pod/(?<pod>[\w.-]+)\s+)?(?:The node was low on resource: (?<resource>[\w-]+)\.|The node had condition: \[(?<condition>\w+)[^\]]*\]\.|Usage of EmptyDir volume "(?<volume>[^"]+)" exceeds the limit "[^"]+"\.|(?:Pod|Container \S+) ephemeral local storage usage exceeds the total limit of containers \S+|Container \S+ exceeded its local ephemeral storage limit "[^"]+"\.)"#,
+        regex: r#"^\s*(?:[Mm]essage:\s+['"]?|(?:[^"'`#]*\s)?(?:Warning|Evicted)\s[^"'`#]*?)?(?:pod/(?<pod>[\w.-]+)\s+)?(?:The node was low on resource: (?<resource>[\w-]+)\.|The node had condition: \[(?<condition>\w+)[^\]]*\]\.|Usage of EmptyDir volume "(?<volume>[^"]+)" exceeds the limit "[^"]+"\.|(?:Pod|Container \S+) ephemeral local storage usage exceeds the total limit of containers \S+|Container \S+ exceeded its local ephemeral storage limit "[^"]+"\.)"#,
         read: evicted,
         samples: &[
             "4m11s       Warning   Evicted               pod/egg-6c9bb6df5b-k7q2m        The node was low on resource: memory. Container egg was using 5053216Ki, which exceeds its request of 0. ",

@@ -49,7 +49,7 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "slurm/oom-kill",
         witness: Witness::Supervisor,
         stems: &["oom_kill event", "oom-kill event"],
-        regex: r"(?:^|\s)error: Detected [1-9]\d* oom[-_]kill event(?:s|\(s\))? in (?:StepId=|step )(?<job>\d+\.\w+)(?: cgroup)?\. Some of ",
+        regex: r"^(?:(?:\[[\w.+]+\]|slurmstepd\S*:|srun:)\s+)?error: Detected [1-9]\d* oom[-_]kill event(?:s|\(s\))? in (?:StepId=|step )(?<job>\d+\.\w+)(?: cgroup)?\. Some of ",
         read: |c| vec![Claim::new(What::OomReported { by: "Slurm", scope: Scope::Cgroup }, step(c))],
         samples: &[
             "slurmstepd-labvm: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.",
@@ -102,7 +102,7 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "slurm/cancelled",
         witness: Witness::Supervisor,
         stems: &[" CANCELLED AT "],
-        regex: r"(?:^|\s)(?:error|slurmstepd\S*): \*\*\* (?:JOB|(?<step>STEP|StepId=)|JobId=) ?(?<job>\d+(?:\.\w+)?) (?:ON (?<host>\S+) )?CANCELLED AT \S+(?: (?:DUE )?(?:to SIGNAL (?<signal>\w+)|(?<reason>[^*]+?)))? ?\*\*\*",
+        regex: r"^(?:(?:\[[\w.+]+\]|slurmstepd\S*:|srun:)\s+)?(?:error|slurmstepd\S*): \*\*\* (?:JOB|(?<step>STEP|StepId=)|JobId=) ?(?<job>\d+(?:\.\w+)?) (?:ON (?<host>\S+) )?CANCELLED AT \S+(?: (?:DUE )?(?:to SIGNAL (?<signal>\w+)|(?<reason>[^*]+?)))? ?\*\*\*",
         read: cancelled,
         samples: &[
             "slurmstepd-labvm: error: *** JOB 14 ON labvm CANCELLED AT 2026-12-01T07:24:42 ***",

@@ -6,7 +6,7 @@ use crate::fact::Who;
 use crate::note::{Gravity, Note};
 use crate::remedy::Advice;
 use crate::remedy::sizing::Sizing;
-use crate::seen::Input;
+use crate::seen::{Input, Kind};
 use crate::time::Stamp;
 use crate::units::{Bytes, Signal};
 use crate::verdict::Verdict;
@@ -81,9 +81,10 @@ impl Report {
         self.verdict.cause.class().exit_code()
     }
 
-    /// Whether an input could not be read at all.
+    /// Whether an input could not be read at all, or there was nothing to read.
     pub fn lost_an_input(&self) -> bool {
-        self.notes.iter().any(|note| note.gravity == Gravity::Unread)
+        let nothing = self.inputs.iter().all(|input| matches!(input.kind, Kind::Empty | Kind::Binary));
+        nothing || self.notes.iter().any(|note| note.gravity == Gravity::Unread)
     }
 }
 

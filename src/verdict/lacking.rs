@@ -182,5 +182,9 @@ fn name(death: &Death, placeholder: &str) -> String {
 /// A name from a log is not to be trusted in a command line.
 fn shell(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@".contains(c);
+    // A name that begins with a dash would be read as an option.
+    if name.starts_with('-') {
+        return "NAME".to_owned();
+    }
     if !name.is_empty() && name.chars().all(plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
 }

@@ -76,7 +76,9 @@ pub(in crate::death) fn reports(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
         if someone_elses {
             continue;
         }
-        for victim in 0..report.victims.len() {
+        // Without its kill line a report needs somebody else's word that the process died.
+        let lost = report.kill_line_lost;
+        for victim in (0..report.victims.len()).filter(|_| !lost) {
             let mut death = Death { order, count: 1, ..Death::default() };
             death.consequence = victim > 0;
             death.beside = unjoined;
