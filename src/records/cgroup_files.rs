@@ -41,6 +41,7 @@ fn read(text: &str) -> Option<Reading> {
     // How many lines of counters stand directly above: one word `oom_kill 2` alone is anybody's.
     let mut above = 0;
     let lines: Vec<(u64, &str)> = texts::numbered(text).collect();
+    let first_version = lines.iter().any(|(_, line)| line.trim().starts_with("oom_kill_disable "));
     for (at, (number, line)) in lines.iter().enumerate() {
         let line = line.trim_start_matches('\u{feff}');
         if let Some(path) = path_of(line) {
@@ -69,7 +70,7 @@ fn read(text: &str) -> Option<Reading> {
         let whose = match file {
             "memory.events.local" => "this cgroup alone",
             "memory.oom_control" => "this cgroup",
-            _ if lines.iter().any(|(_, line)| line.trim().starts_with("oom_kill_disable ")) && file.is_empty() => "this cgroup",
+            _ if first_version && file.is_empty() => "this cgroup",
             _ => "this cgroup and those below it",
         };
         let who = Who { cgroup: cgroup_of(path), ..Who::default() };
