@@ -35,6 +35,9 @@ const KEYS: [&str; 9] =
 /// What v1 prints where no limit is set: the largest number of whole pages.
 const UNLIMITED: u64 = 9_000_000_000_000_000_000;
 
+/// How many claims are made of one text: no machine has more cgroups whose processes were killed.
+const ENOUGH: usize = 1000;
+
 fn read(text: &str) -> Option<Reading> {
     let mut reading = Reading::default();
     let mut heading = "";
@@ -43,6 +46,9 @@ fn read(text: &str) -> Option<Reading> {
     let lines: Vec<(u64, &str)> = texts::numbered(text).collect();
     let first_version = lines.iter().any(|(_, line)| line.trim().starts_with("oom_kill_disable "));
     for (at, (number, line)) in lines.iter().enumerate() {
+        if reading.entries.len() >= ENOUGH {
+            break;
+        }
         let line = line.trim_start_matches('\u{feff}');
         if let Some(path) = path_of(line) {
             (heading, above) = (path, 0);
