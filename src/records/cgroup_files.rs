@@ -35,13 +35,20 @@ const KEYS: [&str; 9] =
 /// What v1 prints where no limit is set: the largest number of whole pages.
 const UNLIMITED: u64 = 9_000_000_000_000_000_000;
 
+/// How many claims are made of one text: no machine has more cgroups whose processes were killed.
+const ENOUGH: usize = 1000;
+
 fn read(text: &str) -> Option<Reading> {
     let mut reading = Reading::default();
     let mut heading = "";
     // How many lines of counters stand directly above: one word `oom_kill 2` alone is anybody's.
     let mut above = 0;
     let lines: Vec<(u64, &str)> = texts::numbered(text).collect();
+    let first_version = lines.iter().any(|(_, line)| line.trim().starts_with("oom_kill_disable "));
     for (at, (number, line)) in lines.iter().enumerate() {
+        if reading.entries.len() >= ENOUGH {
+            break;
+        }
         let line = line.trim_start_matches('\u{feff}');
         if let Some(path) = path_of(line) {
             (heading, above) = (path, 0);
@@ -69,7 +76,7 @@ fn read(text: &str) -> Option<Reading> {
         let whose = match file {
             "memory.events.local" => "this cgroup alone",
             "memory.oom_control" => "this cgroup",
-            _ if lines.iter().any(|(_, line)| line.trim().starts_with("oom_kill_disable ")) && file.is_empty() => "this cgroup",
+            _ if first_version && file.is_empty() => "this cgroup",
             _ => "this cgroup and those below it",
         };
         let who = Who { cgroup: cgroup_of(path), ..Who::default() };
