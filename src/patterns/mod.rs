@@ -5,6 +5,8 @@
 
 #[macro_use]
 mod raised;
+mod batch;
+mod builds;
 mod ci;
 mod containers_text;
 mod crash;
@@ -16,6 +18,7 @@ mod kernel_fault;
 mod kernel_oom;
 mod kernel_stats;
 mod kubernetes;
+mod lost;
 mod nccl;
 mod oomd;
 mod paddle;
@@ -27,6 +30,7 @@ mod runtime_log;
 mod serving;
 mod settings;
 mod shell;
+mod shell_words;
 mod shm;
 mod slurm;
 mod status;
@@ -102,6 +106,8 @@ impl<'a> Caps<'a> {
 
 /// The speakers' tables. Order means nothing: no line is read by two patterns (a test proves it on all samples).
 const SPEAKERS: &[&[Pattern]] = &[
+    batch::TABLE,
+    builds::TABLE,
     ci::TABLE,
     containers_text::TABLE,
     crash::TABLE,
@@ -113,6 +119,7 @@ const SPEAKERS: &[&[Pattern]] = &[
     kernel_oom::TABLE,
     kernel_stats::TABLE,
     kubernetes::TABLE,
+    lost::TABLE,
     nccl::TABLE,
     oomd::TABLE,
     paddle::TABLE,
