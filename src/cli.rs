@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     pub(crate) exit_code: bool,
 
     /// Where the job runs, if the inputs do not tell; may be given more than once
-    #[arg(long, value_name = "PLATFORM", value_parser = platforms(), help_heading = "Advice")]
+    #[arg(long, value_name = "PLATFORM", value_parser = crate::size::platforms(), help_heading = "Advice")]
     pub(crate) platform: Vec<Platform>,
 }
 
@@ -52,7 +52,17 @@ pub(crate) enum Command {
     Explain {
         /// The cause, as `oom-cgroup`
         cause: Option<String>,
+
+        /// List what can be read instead: each form, how to produce it, what it can prove
+        #[arg(long, conflicts_with = "cause")]
+        inputs: bool,
+
+        /// Write that list as a table in Markdown
+        #[arg(long, requires = "inputs")]
+        markdown: bool,
     },
+    /// How large /dev/shm must be, from workers, prefetch, batch and sample shape; a file called size is ./size
+    Size(Box<crate::size::Options>),
 }
 
 /// When to use colour.
@@ -70,10 +80,4 @@ pub(crate) enum When {
 fn formats() -> impl clap::builder::TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::ALL.iter().map(|format| format.name()))
         .try_map(|name| Format::from_name(&name).ok_or("no such format"))
-}
-
-/// The platforms that have commands of their own.
-fn platforms() -> impl clap::builder::TypedValueParser<Value = Platform> {
-    PossibleValuesParser::new(Platform::CHOICES.iter().map(|platform| platform.slug()))
-        .try_map(|name| Platform::CHOICES.iter().copied().find(|p| p.slug() == name).ok_or("no such platform"))
 }

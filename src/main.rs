@@ -2,6 +2,8 @@
 
 mod cli;
 mod explain;
+mod inputs;
+mod size;
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
@@ -30,8 +32,15 @@ fn main() -> ExitCode {
 
 fn run(mut arguments: Arguments) -> io::Result<u8> {
     match &arguments.command {
-        Some(Command::Explain { cause: None }) => return explain::list(&mut io::stdout().lock()).map(|()| 0),
-        Some(Command::Explain { cause: Some(name) }) => return explain_cause(name),
+        Some(Command::Explain { inputs: true, markdown, .. }) => {
+            return inputs::list(&mut io::stdout().lock(), *markdown).map(|()| 0);
+        }
+        Some(Command::Explain { cause: None, .. }) => return explain::list(&mut io::stdout().lock()).map(|()| 0),
+        Some(Command::Explain { cause: Some(name), .. }) => return explain_cause(name),
+        Some(Command::Size(options)) => {
+            let style = Style { color: color(arguments.color, io::stdout().is_terminal()), ..Style::default() };
+            return size::run(options, &style).map(|answer| answer.map_or_else(trouble, |()| 0));
+        }
         None => {}
     }
     if arguments.paths.is_empty() {
@@ -91,6 +100,12 @@ fn color(when: When, terminal: bool) -> bool {
 /// An error with the path that it is about.
 fn at(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+/// Says what the user can mend.
+fn trouble(error: String) -> u8 {
+    complain(&format!("error: {error}"));
+    TROUBLE
 }
 
 /// Says on standard error what went wrong; the error that cannot be said is lost.

@@ -5,6 +5,7 @@
 
 mod cgroup;
 mod context;
+mod identity;
 mod join;
 mod ledger;
 mod oom_block;
@@ -20,7 +21,8 @@ pub use oom_report::{OomReport, Task, Victim};
 pub use traceback::Traceback;
 
 use crate::fact::{Container, ContainerEvent, Fact, How, Resource, Role, What, Who};
-use crate::seen::Input;
+use crate::place::Place;
+use crate::seen::{Input, Kind};
 use crate::time::Stamp;
 use crate::units::Signal;
 
@@ -47,6 +49,8 @@ pub enum Join {
     Program,
     /// Nothing else was given that it could belong to.
     OnlyOne,
+    /// Nothing else was given that it could belong to, and the clocks agree.
+    OnlyOneInTime,
 }
 
 impl Join {
@@ -62,7 +66,8 @@ impl Join {
             Self::ProgramAndTime => "the same program at the same time",
             Self::ProgramAndUnsureTime => "the same program at the same time, if both clocks are in one zone",
             Self::Program => "the same program; the clocks of the two logs cannot be compared",
-            Self::OnlyOne => "the only container that was given",
+            Self::OnlyOne => "nothing else was given that it could belong to",
+            Self::OnlyOneInTime => "nothing else was given that it could belong to, and the clocks agree",
         }
     }
 }
@@ -97,8 +102,8 @@ pub struct Death {
     pub oom: Option<(OomReport, Option<Join>)>,
     /// The exception that it is, or that told of it.
     pub traceback: Option<Traceback>,
-    /// How its container's record was joined.
-    pub container_join: Option<Join>,
+    /// By what facts from elsewhere were joined to it, by their place.
+    pub joined: Vec<(Place, Join)>,
     /// Kernel reports that were seen and do not belong to it, each with the reason.
     pub aside: Vec<(Fact, Aside, String)>,
     /// Which input and line spoke first: the order of deaths.
@@ -144,7 +149,12 @@ impl Death {
 
     /// Whether a message carries a guess at the reason (PyTorch's shared-memory hint for a SIGBUS).
     pub fn hint(&self) -> Option<&Fact> {
-        self.find(|what| matches!(what, What::Caught { hint: true, .. } | What::Ended { hint: true, .. }))
+        self.find(|what| matches!(what, What::Caught { hint: true, .. } | What::Ended { how: How::Signal(_), hint: true }))
+    }
+
+    /// By what a fact from elsewhere was joined to it; nothing for its own words.
+    pub fn join_of(&self, fact: &Fact) -> Option<Join> {
+        self.joined.iter().find(|(place, _)| *place == fact.place).map(|(_, join)| *join)
     }
 
     /// Whether nothing is known but that the process is gone.
@@ -167,14 +177,6 @@ impl Death {
     /// Whether a process of the training job's own kind died: not merely some container, unit or CI job.
     pub fn is_process(&self) -> bool {
         !matches!(self.who.role, Role::Job | Role::Main | Role::Unit)
-    }
-}
-
-/// Whether two names can be the same: one is not known, they are equal, or one is the beginning of the other (short ids).
-fn is_same(one: &Option<String>, other: &Option<String>) -> bool {
-    match (one, other) {
-        (Some(one), Some(other)) => one.starts_with(other.as_str()) || other.starts_with(one.as_str()),
-        _ => true,
     }
 }
 
@@ -214,13 +216,29 @@ pub struct Gathered {
     pub context: Context,
 }
 
+/// The programs' own logs come first, then exit records, then logs of whole machines.
+fn rank(kind: Kind) -> u8 {
+    match kind {
+        Kind::TrainingLog => 0,
+        Kind::Record(_) => 1,
+        Kind::Journal => 2,
+        Kind::KernelLog => 3,
+        Kind::Empty | Kind::Binary => 4,
+    }
+}
+
 /// Gathers facts into deaths. `inputs` tell what was read, so that a kernel log's silence can count.
 pub fn gather(facts: &[Fact], inputs: &[Input]) -> Gathered {
     let context = Context::new(facts, inputs);
+    // The order in which files were named on the command line must not decide anything.
+    let mut sorted = inputs.to_vec();
+    sorted.sort_by_key(|input| (rank(input.kind), input.name.clone()));
+    let inputs = sorted.as_slice();
     let mut deaths = ledger::deaths(facts, inputs);
+    join::faults(&mut deaths);
     join::containers(&mut deaths, facts, inputs);
     join::reports(&mut deaths, facts, inputs);
     join::senders(&mut deaths, facts);
-    settle::settle(&mut deaths, facts);
+    settle::settle(&mut deaths, facts, inputs);
     Gathered { deaths, context }
 }

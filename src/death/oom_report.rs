@@ -33,7 +33,7 @@ pub struct OomReport {
     pub tasks: Vec<Task>,
     /// The line of the kill is missing; the victim is known from the line that names the choice.
     pub kill_line_lost: bool,
-    /// The lines bear no clock and stand in a program's log: somebody may have pasted or quoted them.
+    /// The lines stand in a program's log: somebody may have pasted or quoted them.
     pub quoted: bool,
     /// `memory.oom.group` was set.
     pub group: bool,

@@ -1,19 +1,22 @@
 //! Last corrections to the deaths: symptoms of one cause become one death, quotations go, consequences are marked.
 
+use super::identity::{Relation, agree, agree_id, compare};
 use super::ledger::is_echo;
-use super::{Death, is_same};
-use crate::fact::{Fact, How, Resource, What, Why, Witness};
+use super::{Aside, Death};
+use crate::fact::{Fact, How, Resource, What, Who, Why, Witness};
+use crate::seen::{Input, Kind};
 use crate::units::Signal;
 
 /// Last corrections, when all evidence is in: symptoms of one full /dev/shm become one death, quotations are dropped,
 /// consequences are marked, and the earliest comes first.
-pub(super) fn settle(deaths: &mut Vec<Death>, facts: &[Fact]) {
+pub(super) fn settle(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input]) {
     semaphores(deaths);
     one_full(deaths, Resource::Shm);
     one_full(deaths, Resource::Disk);
     beside_others(deaths);
     quotations(deaths, facts);
     consequences(deaths);
+    strangers(deaths, facts, inputs);
     deaths.sort_by_key(|death| (death.late, death.consequence, death.beside, death.order));
     earliest_first(deaths);
 }
@@ -23,8 +26,8 @@ fn one_full(deaths: &mut Vec<Death>, resource: Resource) {
     let bus = deaths.iter().position(|d| d.signal == Some(Signal::BUS) && d.refused(resource).is_none());
     let refused = deaths.iter().position(|d| d.refused(resource).is_some() && d.signal.is_none());
     let (Some(bus), Some(refused)) = (bus, refused) else { return };
-    if !is_same(&deaths[bus].who.container, &deaths[refused].who.container)
-        || !is_same(&deaths[bus].who.pod, &deaths[refused].who.pod)
+    if !agree_id(&deaths[bus].who.container, &deaths[refused].who.container)
+        || !agree(&deaths[bus].who.pod, &deaths[refused].who.pod)
     {
         return;
     }
@@ -85,11 +88,38 @@ fn quotations(deaths: &mut Vec<Death>, facts: &[Fact]) {
             fact.what == What::Finished
                 && fact.place.input == last.place.input
                 && fact.place.line > last.place.line
-                && is_same(&fact.who.container, &last.who.container)
-                && is_same(&fact.who.container_name, &last.who.container_name)
+                && agree_id(&fact.who.container, &last.who.container)
+                && agree(&fact.who.container_name, &last.who.container_name)
         });
         !(by_programs && survived)
     });
+}
+
+/// Deaths that only the log of a whole machine tells of, and deaths in containers that no record is about, explain nothing of
+/// the job whose own log or record was given.
+fn strangers(deaths: &mut [Death], facts: &[Fact], inputs: &[Input]) {
+    let own = |name: &str| inputs.iter().any(|i| &*i.name == name && matches!(i.kind, Kind::TrainingLog | Kind::Record(_)));
+    let records: Vec<&Who> = facts.iter().filter(|f| matches!(f.what, What::Container(_))).map(|f| &f.who).collect();
+    let placed = |d: &Death| d.who.container.is_some() || d.who.pod.is_some();
+    let foreign =
+        |d: &Death| placed(d) && !records.is_empty() && records.iter().all(|r| matches!(compare(&d.who, r), Relation::Other(_)));
+    let stranger = |d: &Death| foreign(d) || !d.facts.iter().any(|f| own(&f.place.input));
+    // Two containers that died ten minutes apart died for reasons of their own; the later death is the one asked about.
+    let apart = |one: &Death, other: &Death| {
+        let gap = one.when().and_then(|when| other.when()?.gap(when));
+        let earlier = one.when().and_then(|when| when.before(other.when()?)) == Some(true);
+        let places = placed(one) && placed(other) && matches!(compare(&one.who, &other.who), Relation::Other(Aside::Place));
+        places && earlier && gap.is_some_and(|gap| gap.sure && gap.seconds > 600.0)
+    };
+    let before: Vec<bool> = deaths.iter().map(|d| deaths.iter().any(|o| !o.late && !o.consequence && apart(d, o))).collect();
+    for (death, before) in deaths.iter_mut().zip(before) {
+        death.beside |= before;
+    }
+    if deaths.iter().any(|d| !d.late && !d.beside && !stranger(d)) {
+        for death in deaths.iter_mut() {
+            death.beside |= stranger(death);
+        }
+    }
 }
 
 /// Brings the death to the front that happened first by comparable clocks, where it is of the kind that explains others.
@@ -121,7 +151,13 @@ fn consequences(deaths: &mut [Death]) {
         let term =
             death.signal == Some(Signal::TERM) && death.find(|w| matches!(w, What::Stopped { why: Why::Memory, .. })).is_none();
         let only_echo = death.facts.iter().all(|f| {
-            matches!(&f.what, What::PeerLost | What::TimedOut { .. } | What::Infrastructure)
+            let record = match &f.what {
+                What::Container(container) => container.exit_code.is_none_or(|code| Signal::from_status(code).is_none()),
+                What::ShmOption(_) | What::MemoryOption(_) | What::Event(_) => true,
+                _ => false,
+            };
+            record
+                || matches!(&f.what, What::PeerLost | What::TimedOut { .. } | What::Infrastructure)
                 || matches!(&f.what, What::Ended { how: How::Code(code), .. } if Signal::from_status(*code).is_none())
                 || matches!(&f.what, What::Raised { kind, .. } if is_echo(kind))
         });

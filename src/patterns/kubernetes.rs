@@ -169,12 +169,13 @@ pub(super) const TABLE: &[Pattern] = &[
             r#"the "Eviction manager: must evict pod(s) to reclaim" line"#,
         ],
     },
-    // A Go template's view of a terminated container (`{{.lastState}}`), which prints maps as Go does.
+    // `-o jsonpath={..lastState}` and Go templates of kubectl print maps in Go's own way: keys in alphabetical order since Go
+    // 1.12, in any order before.
     Pattern {
         id: "kubectl/go-map",
         witness: Witness::Runtime,
         stems: &["terminated:map["],
-        regex: r"^(?:(?<previous>[Ll]ast ?State)|[Ss]tate)?:? ?map\[terminated:map\[(?<fields>[^\]]*\bexitCode:\d+[^\]]*)\]\]",
+        regex: r"(?:^|\s)(?:(?<previous>[Ll]ast ?State:? ?)|[Ss]tate:? ?)?(?:map\[)?terminated:map\[(?<fields>.*\bexitCode:\d+.*?)\](?:\]|\s|$)",
         read: |c| {
             let fields = c.get("fields").unwrap_or_default();
             let field = |key: &str| fields.split(' ').find_map(|pair| pair.strip_prefix(key)?.strip_prefix(':'));
@@ -182,6 +183,7 @@ pub(super) const TABLE: &[Pattern] = &[
                 Some("OOMKilled") => Some(Reason::OomKilled),
                 Some("Error") => Some(Reason::Error),
                 Some("Completed") => Some(Reason::Completed),
+                Some("ContainerStatusUnknown") => Some(Reason::StatusUnknown),
                 other => other.map(|word| Reason::Other(word.to_owned())),
             };
             let container = Container {
@@ -198,9 +200,15 @@ pub(super) const TABLE: &[Pattern] = &[
             vec![Claim::new(What::Container(Box::new(container)), Who { container: id, ..Who::role(Role::Main) })]
         },
         samples: &[
+            "map[terminated:map[containerID:docker://71c30250d872095d07de45a45558386950fa605c11ee83e417600c499b0024bb exitCode:137 finishedAt:2016-01-19T15:56:10Z reason:OOMKilled startedAt:2016-01-19T15:56:10Z]]",
             "LastState: map[terminated:map[exitCode:137 reason:Error startedAt:2018-08-31T10:01:43Z finishedAt:2018-08-31T10:05:12Z containerID:docker://4af1c07e9b2d5836a1e0f7c4d9b83526170ae4fc8d3b9265f01e7ac84d5b3926]]",
         ],
-        near_misses: &["LastState: map[]", "LastState: map[running:map[startedAt:2018-08-31T10:01:43Z]]"],
+        near_misses: &[
+            "map[terminated:map[reason:OOMKilled]]",
+            "{terminated:map[exitCode:%d]}",
+            "LastState: map[]",
+            "LastState: map[running:map[startedAt:2018-08-31T10:01:43Z]]",
+        ],
     },
     // pkg/kubelet/kuberuntime: why the kubelet ends a container. `Stopping container` is also printed after an eviction, and
     // `Killing container with` before 1.16.
@@ -281,5 +289,45 @@ pub(super) const TABLE: &[Pattern] = &[
             "Back-off pulling image \"federatedai/egg:1.2.0-release\"",
         ],
         near_misses: &["Successfully pulled image \"federatedai/egg:1.2.0-release\""],
+    },
+    // pkg/kubelet/oom/oom_watcher_linux.go in the kubelet's own log, from 1.20: every kill that the kernel logs, of any cgroup.
+    Pattern {
+        id: "kubelet/sys-oom",
+        witness: Witness::Runtime,
+        stems: &["Got sys oom event"],
+        regex: r#"Got sys oom event"? event=.?&?\{Pid:(?<pid>\d+) ProcessName:(?<process>\S+) .*?VictimContainerName:(?<cgroup>\S*) Constraint:(?<constraint>\w+)"#,
+        read: |c| {
+            let scope = match c.get("constraint") {
+                Some("CONSTRAINT_MEMCG") => Scope::Cgroup,
+                Some("CONSTRAINT_NONE") => Scope::Host,
+                _ => Scope::Unknown,
+            };
+            let who =
+                Who { cgroup: c.text("cgroup").filter(|path| path.len() > 1), ..Who::host(c.num("pid"), c.text("process")) };
+            vec![Claim::new(What::OomReported { by: "kubelet", scope }, who)]
+        },
+        samples: &[
+            r#""Got sys oom event" event=&{Pid:26717 ProcessName:python TimeOfDeath:2024-03-12 11:52:43.1 +0000 UTC m=+5.1 ContainerName:/kubepods/burstable/pod713b7f3f VictimContainerName:/kubepods/burstable/pod713b7f3f Constraint:CONSTRAINT_MEMCG}"#,
+        ],
+        near_misses: &["klog.V(1).InfoS(\"Got sys oom event\", \"event\", event)"],
+    },
+    // Kubeflow's training-operator v1, pkg/controller.v1/common/pod.go: events and log lines about a replica's pod.
+    Pattern {
+        id: "kubeflow/pod",
+        witness: Witness::Supervisor,
+        stems: &[" terminated message: ", "Pod: "],
+        regex: r"(?:^|\s)(?:Pod: (?<namespace>[a-z0-9-]+)\.(?<pod>[a-z0-9][a-z0-9.-]*) exited with code (?<code>[1-9]\d*)\s*$|Error pod (?<pod2>\S+) container (?<container>\S+) exitCode: (?<code2>[1-9]\d*) terminated message: )",
+        read: |c| {
+            let Some(code) = c.num("code").or_else(|| c.num("code2")) else { return Vec::new() };
+            let pod = c.text("pod").or_else(|| c.text("pod2"));
+            let (namespace, container_name) = (c.text("namespace"), c.text("container"));
+            let who = Who { pod, namespace, container_name, ..Who::role(Role::Main) };
+            vec![Claim::new(What::Ended { how: How::Code(code), hint: false }, who)]
+        },
+        samples: &[
+            "4m11s       Normal    ExitedWithCode   pytorchjob/bert        Pod: ml.bert-worker-0 exited with code 137",
+            "Error pod bert-master-0 container pytorch exitCode: 135 terminated message: ",
+        ],
+        near_misses: &["Pod: %v.%v exited with code %v", "Pod: ml.bert-worker-0 exited with code 0"],
     },
 ];

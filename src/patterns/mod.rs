@@ -5,19 +5,21 @@
 
 #[macro_use]
 mod raised;
-mod batch;
 mod builds;
 mod ci;
+mod clouds;
 mod containers_text;
 mod crash;
 mod dataloader;
 mod elastic;
 mod exhaustion;
 mod finished;
+mod forms;
 mod kernel_fault;
 mod kernel_oom;
 mod kernel_stats;
 mod kubernetes;
+mod listing;
 mod lost;
 mod nccl;
 mod oomd;
@@ -27,6 +29,7 @@ mod python;
 mod ray;
 mod resources;
 mod runtime_log;
+mod schedulers;
 mod serving;
 mod settings;
 mod shell;
@@ -45,6 +48,8 @@ use regex::{Captures, Regex};
 use crate::fact::{Claim, Witness};
 use crate::line::Line;
 use crate::units::{Bytes, Signal};
+
+pub use forms::LOGS;
 
 /// One wording.
 pub struct Pattern {
@@ -106,9 +111,9 @@ impl<'a> Caps<'a> {
 
 /// The speakers' tables. Order means nothing: no line is read by two patterns (a test proves it on all samples).
 const SPEAKERS: &[&[Pattern]] = &[
-    batch::TABLE,
     builds::TABLE,
     ci::TABLE,
+    clouds::TABLE,
     containers_text::TABLE,
     crash::TABLE,
     dataloader::TABLE,
@@ -119,6 +124,7 @@ const SPEAKERS: &[&[Pattern]] = &[
     kernel_oom::TABLE,
     kernel_stats::TABLE,
     kubernetes::TABLE,
+    listing::TABLE,
     lost::TABLE,
     nccl::TABLE,
     oomd::TABLE,
@@ -127,6 +133,7 @@ const SPEAKERS: &[&[Pattern]] = &[
     ray::TABLE,
     resources::TABLE,
     runtime_log::TABLE,
+    schedulers::TABLE,
     serving::TABLE,
     settings::TABLE,
     shell::TABLE,

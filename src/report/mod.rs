@@ -14,9 +14,13 @@ use crate::verdict::Verdict;
 mod brief;
 mod human;
 mod json;
+mod json_sizing;
+mod need;
 mod page;
 mod sections;
 mod text;
+
+pub use need::Need;
 
 /// What filled the memory when a process was killed for it.
 #[derive(Clone, Debug, Default, PartialEq)]

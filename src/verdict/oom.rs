@@ -9,15 +9,19 @@ use crate::units::{Bytes, Signal};
 /// The kernel's own report, joined to this death.
 pub(super) fn reported_by_kernel(death: &Death, _: &Context) -> Option<Finding> {
     let (report, join) = death.oom.as_ref()?;
+    let weak = matches!(join, Some(Join::ProgramAndUnsureTime | Join::Program | Join::OnlyOne));
+    if weak && death.find(|w| matches!(w, What::Stopped { signal: Some(Signal::KILL), .. })).is_some() {
+        return None;
+    }
     let who = sentence(&subject(death));
     let victim = report.victims.iter().find(|v| Some(v.pid) == death.who.host_pid).or(report.victims.first())?;
     let grade = match join {
         None | Some(Join::HostPid | Join::Container | Join::Pod | Join::Job | Join::Unit | Join::SamePid) => Grade::Proven,
         Some(Join::ProgramAndTime | Join::ProgramAndUnsureTime) => Grade::Likely,
-        Some(Join::Program | Join::OnlyOne) => Grade::Suspected,
+        Some(Join::Program | Join::OnlyOne | Join::OnlyOneInTime) => Grade::Suspected,
     };
     let grade = match grade {
-        _ if report.quoted || *join == Some(Join::ProgramAndUnsureTime) => Grade::Suspected,
+        _ if report.quoted && report.trigger.is_none() || *join == Some(Join::ProgramAndUnsureTime) => Grade::Suspected,
         Grade::Proven if report.kill_line_lost => Grade::Likely,
         grade => grade,
     };
