@@ -239,12 +239,16 @@ fn bare(caps: &Caps<'_>) -> Vec<Claim> {
     signal.map(|signal| Claim::bare(What::Ended { how: How::Signal(signal), hint: false })).into_iter().collect()
 }
 
+/// Commands that become another program, so that the process that died has that one's name.
+const WRAPPERS: [&str; 11] =
+    ["eval", "exec", "command", "env", "nohup", "nice", "ionice", "numactl", "taskset", "stdbuf", "setarch"];
+
 /// The program's name in a command line: its first word after the assignments.
 fn program(command: &str) -> Option<&str> {
     let first = command.split_whitespace().find(|word| !word.contains('='))?;
     let name = first.rsplit('/').next()?;
     let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._+-".contains(&b));
-    (plain && !name.is_empty()).then_some(name)
+    (plain && !name.is_empty() && !WRAPPERS.contains(&name)).then_some(name)
 }
 
 #[cfg(test)]
@@ -265,6 +269,7 @@ mod tests {
             ),
             ("a.sh: line 17: 3321 Floating point exception(core dumped) /usr/bin/python3 x.py", Signal(8), 3321, Some("python3")),
             ("bash: line 1: 25413 Killed                  ( python3 -m x )", Signal::KILL, 25413, None),
+            ("matlab: line 1031:  2368 Killed                  eval exec $MATLAB -nodisplay", Signal::KILL, 2368, None),
             ("a.sh: 第 12 行：20817 已杀死               python3 train.py", Signal::KILL, 20817, Some("python3")),
             ("a.sh: 第 12 行：20817 段错误               （核心已转储）python3 train.py", Signal::SEGV, 20817, Some("python3")),
             (
