@@ -114,6 +114,22 @@ pub(super) const TABLE: &[Pattern] = &[
         samples: &["🚨 Error: The command exited with status 137"],
         near_misses: &["The command exited with status 0"],
     },
+    // buildkite/agent-stack-k8s: a container of the pod; the guess is printed for every status that it does not know.
+    Pattern {
+        id: "buildkite/container",
+        witness: Witness::Arithmetic,
+        stems: &["\" exited with status "],
+        regex: r#"^The container "(?<name>[\w.-]+)" exited with status (?<code>[1-9]\d*)\.(?<guess> Perhaps the container was OOM-killed\?)?\s*$"#,
+        read: |c| {
+            let mut claims = coded(c);
+            for claim in &mut claims {
+                claim.who = Who { container_name: c.text("name"), ..Who::role(Role::Main) };
+            }
+            claims
+        },
+        samples: &["The container \"container-0\" exited with status 137. Perhaps the container was OOM-killed?"],
+        near_misses: &["The container \"%s\" exited with status %d. Perhaps the container was OOM-killed?"],
+    },
     Pattern {
         id: "circleci/exit",
         witness: Witness::Arithmetic,

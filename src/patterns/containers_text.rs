@@ -117,6 +117,21 @@ pub(super) const TABLE: &[Pattern] = &[
             "Process exited with code 137",
         ],
     },
+    // docker compose up, v1 and v2, after Ctrl-C: it stops every service, and kills what is not gone after ten seconds.
+    Pattern {
+        id: "compose/stopping",
+        witness: Witness::Supervisor,
+        stems: &["Gracefully stopping...", "Gracefully Stopping..."],
+        regex: r"^(?:\^C)?\s*Gracefully [Ss]topping\.\.\. \(?press Ctrl\+C again to force\)?\s*$",
+        read: |_| {
+            vec![Claim::new(What::Stopped { by: "docker compose", why: Why::Request, signal: None }, Who::role(Role::Main))]
+        },
+        samples: &[
+            "^CGracefully stopping... (press Ctrl+C again to force)",
+            "Gracefully Stopping... press Ctrl+C again to force",
+        ],
+        near_misses: &["Gracefully stopping... the trainer"],
+    },
     // containerd's events as `ctr events` prints them: an `id` unlike `container_id` is an exec.
     Pattern {
         id: "containerd/oom",
@@ -166,14 +181,17 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "nomad/terminated",
         witness: Witness::Supervisor,
-        stems: &["Terminated  Exit Code: "],
+        stems: &[" Exit Code: "],
         regex: r#"^\s*(?:\S+\s+)?Terminated\s+Exit Code: (?<code>[1-9]\d*)(?:, Signal: \d+)?(?:, Exit Message: "(?<guess>OOM [Kk]illed)?[^"]*")?\s*$"#,
         read: |c| {
             let Some(code) = c.num("code") else { return Vec::new() };
             let hint = c.get("guess").is_some();
             vec![Claim::new(What::Ended { how: How::Code(code), hint }, Who::role(Role::Main))]
         },
-        samples: &["2022-04-21T15:32:50Z  Terminated  Exit Code: 137, Exit Message: \"OOM Killed (137)\""],
+        samples: &[
+            "2022-04-21T15:32:50Z  Terminated  Exit Code: 137, Exit Message: \"OOM Killed (137)\"",
+            "2019-08-01T15:15:01Z  Terminated      Exit Code: 137, Exit Message: \"Docker container exited with non-zero exit code: 137\"",
+        ],
         near_misses: &["2022-04-21T15:32:50Z  Terminated  Exit Code: 0"],
     },
     Pattern {

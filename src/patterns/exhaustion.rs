@@ -39,12 +39,16 @@ pub(super) const TABLE: &[Pattern] = &[
         samples: &["RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"],
         near_misses: &["CUBLAS_STATUS_ALLOC_FAILED means that the GPU is full"],
     },
-    // TensorFlow names the allocator: `GPU_0_bfc` is the device, `cpu` the host.
+    // TensorFlow names the allocator: `GPU_0_bfc` is the device, `cpu` the host. Its graph executor tells only the type, and
+    // the words on a line of their own.
     Pattern {
         id: "exhaustion/tensorflow",
         witness: Witness::Program,
-        stems: &["OOM when allocating tensor with shape["],
-        regex: r#"^[^"'`]*(?:ResourceExhaustedError|RESOURCE_EXHAUSTED|Resource exhausted)[^"'`]*OOM when allocating tensor with shape\[[^\]]*\].* by allocator (?<allocator>\w+)"#,
+        stems: &["OOM when allocating tensor with shape[", "ResourceExhaustedError: "],
+        regex: concat!(
+            r#"^(?:(?:[^"'`]*(?:ResourceExhaustedError|RESOURCE_EXHAUSTED|Resource exhausted)[^"'`]*)?OOM when allocating tensor with shape\[[^\]]*\].* by allocator (?<allocator>\w+)"#,
+            r"|(?:[\w.]+\.)?ResourceExhaustedError: +(?:Graph execution error:\s*$|(?:\{\{.*\}\} ?)?failed to allocate memory\b))"
+        ),
         read: |caps| {
             let host = caps.get("allocator").is_some_and(|name| name.eq_ignore_ascii_case("cpu") || name.contains("mklcpu"));
             refused(if host { Resource::HostMemory } else { Resource::GpuMemory }, None, "TensorFlow")
@@ -52,24 +56,54 @@ pub(super) const TABLE: &[Pattern] = &[
         samples: &[
             "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor with shape[64,256,56,56] and type float on /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc [Op:Conv2D]",
             "ResourceExhaustedError: OOM when allocating tensor with shape[200000,5000] and type float on /job:localhost/replica:0/task:0/device:CPU:0 by allocator cpu",
+            "OOM when allocating tensor with shape[64,256,56,56] and type float on /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc",
+            "tensorflow.python.framework.errors_impl.ResourceExhaustedError: Graph execution error:",
+            "tensorflow.python.framework.errors_impl.ResourceExhaustedError: {{function_node __wrapped__AddV2_device_/job:localhost/replica:0/task:0/device:GPU:0}} failed to allocate memory [Op:AddV2]",
         ],
-        near_misses: &["OOM when allocating tensor with shape[64] is a common error"],
+        near_misses: &[
+            "OOM when allocating tensor with shape[64] is a common error",
+            "except tf.errors.ResourceExhaustedError: retry()",
+        ],
     },
+    // XLA under JAX and PyTorch/XLA; its client logs the failed execution before JAX raises it. Sizes are bytes to jaxlib 0.4.
     Pattern {
         id: "exhaustion/xla",
         witness: Witness::Program,
         stems: &["RESOURCE_EXHAUSTED: "],
         regex: concat!(
             raised!(),
-            r"RESOURCE_EXHAUSTED: (?:XLA:TPU compile permanent error\. )?(?:Out of memory (?:while trying to allocate|allocating) (?<bytes>\d+) bytes",
-            r"|Failed to allocate request for \S+ \((?<request>\d+)B\) on device|Ran out of memory in memory space hbm|Attempting to (?:reserve|allocate) \S+)"
+            r"(?:Execution of replica \d+ failed: )?RESOURCE_EXHAUSTED: (?:XLA:TPU compile permanent error\. |Error (?:allocating device buffer|loading program): )?",
+            r"(?:Out of memory (?:while trying to allocate|allocating) (?<bytes>\d[\d.]* ?(?:bytes|[KMGT]i?B))",
+            r"|Failed to allocate request for \S+ \((?<request>\d+)B\) on device|Ran out of memory in memory space \w+|Attempting to (?:reserve|allocate) \S+)"
         ),
         read: |caps| refused(Resource::GpuMemory, caps.bytes("bytes").or_else(|| caps.bytes("request")), "XLA"),
         samples: &[
             "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 2147483648 bytes.",
             "XlaRuntimeError: RESOURCE_EXHAUSTED: Failed to allocate request for 2.00GiB (2147483648B) on device ordinal 0",
+            "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 12.50GiB.",
+            "Execution of replica 0 failed: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 13421772800 bytes.",
+            "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 1.00G. That was not possible. There are 512.0M free.; (0x0x0_HBM0)",
         ],
-        near_misses: &["grpc: RESOURCE_EXHAUSTED: quota"],
+        near_misses: &["grpc: RESOURCE_EXHAUSTED: quota", "grpc._channel._InactiveRpcError: RESOURCE_EXHAUSTED: quota exceeded"],
+    },
+    // Windows' words for error 1455: the commit limit. Loading a DLL prints them without the number, Rust with its own.
+    Pattern {
+        id: "exhaustion/paging-file",
+        witness: Witness::Program,
+        stems: &["The paging file is too small for this operation to complete"],
+        regex: concat!(
+            raised!(),
+            r"(?:DLL load failed(?: while importing \w+)?: )?The paging file is too small for this operation to complete\.(?: \(os error 1455\))?\s*$"
+        ),
+        read: |_| refused(Resource::HostMemory, None, "Windows"),
+        samples: &[
+            "ImportError: DLL load failed while importing _C: The paging file is too small for this operation to complete.",
+            "OSError: The paging file is too small for this operation to complete. (os error 1455)",
+        ],
+        near_misses: &[
+            "OSError: [WinError 1455] The paging file is too small for this operation to complete",
+            "If The paging file is too small for this operation to complete. then enlarge it",
+        ],
     },
     // c10's CPU allocator, and TH's before torch 1.0.
     Pattern {

@@ -67,7 +67,7 @@ pub static LOGS: &[(Form, &[&str])] = &[
             how: "bjobs -l ID; qstat -xf ID; the job's report, log or mail",
             proves: "kills by the scheduler for memory or time, signal, exit code",
         },
-        &["lsf", "pbs", "sge", "condor"],
+        &["lsf", "pbs", "sge", "condor", "flux", "submitit"],
     ),
     (
         Form {

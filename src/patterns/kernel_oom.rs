@@ -36,7 +36,7 @@ fn chosen(c: &Caps<'_>) -> Vec<Claim> {
 fn memcg(c: &Caps<'_>) -> Option<bool> {
     let text = c.line.text.as_ref();
     let memcg = text.starts_with("Memory cgroup out of memory");
-    (memcg || text.starts_with("Out of memory")).then_some(memcg)
+    (memcg || text.starts_with("Out of memory") || text.starts_with("Out of Memory")).then_some(memcg)
 }
 
 fn killed(c: &Caps<'_>) -> Vec<Claim> {
@@ -158,7 +158,7 @@ pub(super) const TABLE: &[Pattern] = &[
         near_misses: &["Kill process 32470 (java) score 1094 or sacrifice child: what does it mean?"],
     },
     // All versions. The prefix is missing to Linux 5.0, `shmem-rss` came with 4.5, `UID:` and `pgtables:` with 5.4; el6 puts
-    // the UID before the name and el7 behind it. The last form is 2.6.18 to 2.6.32 and shortened pastes. Linux 3.10 kills
+    // the UID before the name and el7 behind it. The last form is 2.6.9 to 2.6.32 and shortened pastes. Linux 3.10 kills
     // those who share the memory with a line of their own.
     Pattern {
         id: "kernel/oom-killed",
@@ -167,7 +167,7 @@ pub(super) const TABLE: &[Pattern] = &[
         regex: concat!(
             r"^(?:(?:(?:Memory cgroup out of memory|Out of memory)(?: \([^)]*\))?: )?Killed process (?<pid>\d+)(?:, UID \d+,)? \((?<comm>.*)\)",
             r"(?:, UID \d+,)? (?:total-vm|vsz):(?<vm>\d+)kB(?:, anon-rss:(?<anon>\d+)kB(?:, file-rss:(?<file>\d+)kB(?:, shmem-rss:(?<shmem>\d+)kB)?)?)?",
-            r"|(?:Memory cgroup out of memory|Out of memory): Killed process (?<short_pid>\d+) \((?<short_comm>.*)\)\.?$",
+            r"|(?:Memory cgroup out of memory|Out of [Mm]emory): Killed process (?<short_pid>\d+) \((?<short_comm>.*)\)\.?$",
             r"|Kill process (?<sharer_pid>\d+) \((?<sharer>.*)\) sharing same memory$)"
         ),
         read: killed,
@@ -181,6 +181,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "Killed process 4321, UID 48, (httpd) total-vm:412000kB, anon-rss:30000kB, file-rss:120kB",
             "Killed process 4321 (httpd), UID 48, total-vm:412000kB, anon-rss:30000kB, file-rss:120kB, shmem-rss:0kB",
             "Out of memory: Killed process 4321 (httpd).",
+            "Out of Memory: Killed process 2368 (matlab).",
             "Kill process 4322 (httpd) sharing same memory",
         ],
         near_misses: &[

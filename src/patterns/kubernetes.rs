@@ -4,6 +4,7 @@
 
 use super::{Caps, Pattern};
 use crate::fact::{Claim, Container, Engine, EvictedFor, How, Reason, Role, Scope, Status, What, Who, Why, Witness};
+use crate::time::Stamp;
 
 fn pod(c: &Caps<'_>) -> Who {
     Who { pod: c.text("pod"), namespace: c.text("namespace"), ..Who::default() }
@@ -25,7 +26,7 @@ fn evicted(c: &Caps<'_>) -> Vec<Claim> {
 }
 
 fn stopped(c: &Caps<'_>) -> Vec<Claim> {
-    let why = if c.get("probe").is_some() {
+    let why = if c.get("probe").or_else(|| c.get("unhealthy")).is_some() {
         Why::Probe
     } else if c.get("preempted").is_some() {
         Why::Preemption
@@ -34,7 +35,10 @@ fn stopped(c: &Caps<'_>) -> Vec<Claim> {
     } else {
         Why::Request
     };
-    vec![Claim::new(What::Stopped { by: "kubelet", why, signal: None }, Who { container_name: c.text("container"), ..pod(c) })]
+    vec![Claim::new(
+        What::Stopped { by: "kubelet", why, signal: None },
+        Who { container_name: c.text("container").or_else(|| c.text("old")), ..pod(c) },
+    )]
 }
 
 /// A row of `kubectl get pods`; the status column holds the container's reason or the pod's.
@@ -135,7 +139,79 @@ pub(super) const TABLE: &[Pattern] = &[
             "Usage of EmptyDir volume %q exceeds the limit %q.",
         ],
     },
-    // pkg/kubelet/kuberuntime: why the kubelet ends a container. `Stopping container` is also printed after an eviction.
+    // pkg/kubelet/eviction/eviction_manager.go; before 1.21 the same words in plain sentences. The first line tells the resource,
+    // the second the pod.
+    Pattern {
+        id: "kubelet/eviction-manager",
+        witness: Witness::Runtime,
+        stems: &["must evict pod(s) to reclaim", "evicted successfully"],
+        regex: r#"^"?[Ee]viction manager: (?:must evict pod\(s\) to reclaim"? (?:resourceName=)?"?(?<resource>[\w.-]+)"?|pod (?:is evicted successfully" pod="(?<namespace>[^"/]+)/(?<pod>[^"]+)"|(?<namespace2>[a-z0-9-]+)_?/?(?<pod2>[\w.-]+?)(?:_[\w-]+)?\([\w-]+\) is evicted successfully))\s*$"#,
+        read: |c| {
+            let who = Who {
+                pod: c.text("pod").or_else(|| c.text("pod2")),
+                namespace: c.text("namespace").or_else(|| c.text("namespace2")),
+                ..Who::default()
+            };
+            let why = match c.get("resource") {
+                Some("memory") => EvictedFor::Memory,
+                Some(_) => EvictedFor::Disk,
+                None => EvictedFor::Unknown,
+            };
+            vec![Claim::new(What::Evicted(why), who)]
+        },
+        samples: &[
+            r#""Eviction manager: must evict pod(s) to reclaim" resourceName="memory""#,
+            r#""Eviction manager: pod is evicted successfully" pod="bio/esm-finetune-0""#,
+            "eviction manager: must evict pod(s) to reclaim memory",
+        ],
+        near_misses: &[
+            r#""Eviction manager: attempting to reclaim" resourceName="memory""#,
+            r#"the "Eviction manager: must evict pod(s) to reclaim" line"#,
+        ],
+    },
+    // `-o jsonpath={..lastState}` and Go templates of kubectl print maps in Go's own way: keys in alphabetical order since Go
+    // 1.12, in any order before.
+    Pattern {
+        id: "kubectl/go-map",
+        witness: Witness::Runtime,
+        stems: &["terminated:map["],
+        regex: r"(?:^|\s)(?:(?<previous>[Ll]ast ?State:? ?)|[Ss]tate:? ?)?(?:map\[)?terminated:map\[(?<fields>.*\bexitCode:\d+.*?)\](?:\]|\s|$)",
+        read: |c| {
+            let fields = c.get("fields").unwrap_or_default();
+            let field = |key: &str| fields.split(' ').find_map(|pair| pair.strip_prefix(key)?.strip_prefix(':'));
+            let reason = match field("reason") {
+                Some("OOMKilled") => Some(Reason::OomKilled),
+                Some("Error") => Some(Reason::Error),
+                Some("Completed") => Some(Reason::Completed),
+                Some("ContainerStatusUnknown") => Some(Reason::StatusUnknown),
+                other => other.map(|word| Reason::Other(word.to_owned())),
+            };
+            let container = Container {
+                status: Status::Exited,
+                exit_code: field("exitCode").and_then(|code| code.parse().ok()),
+                oom_killed: (reason == Some(Reason::OomKilled)).then_some(true),
+                reason,
+                started: field("startedAt").and_then(Stamp::parse),
+                finished: field("finishedAt").and_then(Stamp::parse),
+                previous: c.get("previous").is_some(),
+                ..Container::new(Engine::Kubernetes)
+            };
+            let id = field("containerID").and_then(|id| id.rsplit('/').next()).map(str::to_owned);
+            vec![Claim::new(What::Container(Box::new(container)), Who { container: id, ..Who::role(Role::Main) })]
+        },
+        samples: &[
+            "map[terminated:map[containerID:docker://71c30250d872095d07de45a45558386950fa605c11ee83e417600c499b0024bb exitCode:137 finishedAt:2016-01-19T15:56:10Z reason:OOMKilled startedAt:2016-01-19T15:56:10Z]]",
+            "LastState: map[terminated:map[exitCode:137 reason:Error startedAt:2018-08-31T10:01:43Z finishedAt:2018-08-31T10:05:12Z containerID:docker://4af1c07e9b2d5836a1e0f7c4d9b83526170ae4fc8d3b9265f01e7ac84d5b3926]]",
+        ],
+        near_misses: &[
+            "map[terminated:map[reason:OOMKilled]]",
+            "{terminated:map[exitCode:%d]}",
+            "LastState: map[]",
+            "LastState: map[running:map[startedAt:2018-08-31T10:01:43Z]]",
+        ],
+    },
+    // pkg/kubelet/kuberuntime: why the kubelet ends a container. `Stopping container` is also printed after an eviction, and
+    // `Killing container with` before 1.16.
     Pattern {
         id: "kubelet/stopping",
         witness: Witness::Runtime,
@@ -145,14 +221,17 @@ pub(super) const TABLE: &[Pattern] = &[
             "Preempted in order to admit critical pod",
             "Pod was terminated in response to imminent node shutdown",
             "Preempted by ",
+            "Killing container with ",
         ],
-        regex: r"(?:^|\s)(?:pod/(?<pod>[\w.-]+)\s+)?(?:Stopping container (?<container>[\w.-]+)|Container \S+ (?<probe>failed (?:liveness|startup) probe, will be restarted)|(?<preempted>Preempted in order to admit critical pod|Preempted by (?:a )?pod \S+ on node \S+|Preempted by \S+/\S+ on node \S+)|(?<shutdown>Pod was terminated in response to imminent node shutdown)\.?)\s*$",
+        regex: r"(?:^|\s)(?:pod/(?<pod>[\w.-]+)\s+)?(?:Stopping container (?<container>[\w.-]+)|Killing container with (?:id \w+://(?<old>[\w.-]+):|docker id [0-9a-f]+: )(?:Need to kill [Pp]od|(?<unhealthy>Container failed (?:liveness|startup) probe\.\. |pod \S+ container \S+ is unhealthy, it ).*[Cc]reated\.)\.?|Container \S+ (?<probe>failed (?:liveness|startup) probe, will be restarted)|(?<preempted>Preempted in order to admit critical pod|Preempted by (?:a )?pod \S+ on node \S+|Preempted by \S+/\S+ on node \S+)|(?<shutdown>Pod was terminated in response to imminent node shutdown)\.?)\s*$",
         read: stopped,
         samples: &[
             "4m11s       Normal    Killing               pod/egg-6c9bb6df5b-k7q2m        Stopping container egg",
             "Container trainer failed liveness probe, will be restarted",
             "Preempted in order to admit critical pod",
             "Pod was terminated in response to imminent node shutdown.",
+            "kubelet, gke-pool-7   Killing container with id docker://fit:Container failed liveness probe.. Container will be killed and recreated.",
+            "Killing container with id docker://fit:Need to kill Pod",
         ],
         near_misses: &["Stopping container %s", "docker: Stopping container trainer failed"],
     },
@@ -231,35 +310,6 @@ pub(super) const TABLE: &[Pattern] = &[
             r#""Got sys oom event" event=&{Pid:26717 ProcessName:python TimeOfDeath:2024-03-12 11:52:43.1 +0000 UTC m=+5.1 ContainerName:/kubepods/burstable/pod713b7f3f VictimContainerName:/kubepods/burstable/pod713b7f3f Constraint:CONSTRAINT_MEMCG}"#,
         ],
         near_misses: &["klog.V(1).InfoS(\"Got sys oom event\", \"event\", event)"],
-    },
-    // `-o jsonpath={..lastState}` and Go templates of kubectl print maps in Go's own way, keys in alphabetical order.
-    Pattern {
-        id: "kubectl/go-map",
-        witness: Witness::Runtime,
-        stems: &["terminated:map["],
-        regex: r"terminated:map\[(?:containerID:\S+?://(?<container>[0-9a-f]{12,64}) )?exitCode:(?<code>\d+)(?: finishedAt:\S+)?(?: message:.*?)?(?: reason:(?<reason>\w+))?(?: startedAt:\S+?)?\]",
-        read: |c| {
-            let reason = c.get("reason").map(|word| match word {
-                "OOMKilled" => Reason::OomKilled,
-                "Error" => Reason::Error,
-                "Completed" => Reason::Completed,
-                "ContainerStatusUnknown" => Reason::StatusUnknown,
-                word => Reason::Other(word.to_owned()),
-            });
-            let container = Container {
-                status: Status::Exited,
-                exit_code: c.num("code"),
-                oom_killed: (reason == Some(Reason::OomKilled)).then_some(true),
-                reason,
-                ..Container::new(Engine::Kubernetes)
-            };
-            let who = Who { container: c.text("container"), ..Who::role(Role::Main) };
-            vec![Claim::new(What::Container(Box::new(container)), who)]
-        },
-        samples: &[
-            "map[terminated:map[containerID:docker://71c30250d872095d07de45a45558386950fa605c11ee83e417600c499b0024bb exitCode:137 finishedAt:2016-01-19T15:56:10Z reason:OOMKilled startedAt:2016-01-19T15:56:10Z]]",
-        ],
-        near_misses: &["map[terminated:map[reason:OOMKilled]]", "{terminated:map[exitCode:%d]}"],
     },
     // Kubeflow's training-operator v1, pkg/controller.v1/common/pod.go: events and log lines about a replica's pod.
     Pattern {

@@ -5,6 +5,7 @@
 
 #[macro_use]
 mod raised;
+mod builds;
 mod ci;
 mod clouds;
 mod containers_text;
@@ -19,6 +20,7 @@ mod kernel_oom;
 mod kernel_stats;
 mod kubernetes;
 mod listing;
+mod lost;
 mod nccl;
 mod oomd;
 mod paddle;
@@ -31,6 +33,7 @@ mod schedulers;
 mod serving;
 mod settings;
 mod shell;
+mod shell_words;
 mod shm;
 mod slurm;
 mod status;
@@ -108,6 +111,7 @@ impl<'a> Caps<'a> {
 
 /// The speakers' tables. Order means nothing: no line is read by two patterns (a test proves it on all samples).
 const SPEAKERS: &[&[Pattern]] = &[
+    builds::TABLE,
     ci::TABLE,
     clouds::TABLE,
     containers_text::TABLE,
@@ -121,6 +125,7 @@ const SPEAKERS: &[&[Pattern]] = &[
     kernel_stats::TABLE,
     kubernetes::TABLE,
     listing::TABLE,
+    lost::TABLE,
     nccl::TABLE,
     oomd::TABLE,
     paddle::TABLE,

@@ -1,4 +1,4 @@
-//! User-space OOM daemons: earlyoom, nohang, Meta's oomd, and the observers of bcc and bpftrace.
+//! User-space OOM daemons: earlyoom, nohang, Meta's oomd, Talos, and the observers of bcc and bpftrace.
 //!
 //! They send their signals themselves, so the kernel's log holds no OOM report of such a kill.
 
@@ -68,6 +68,25 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         near_misses: &[
             "oomd kill: 27.36 10.74 2.58 system.slice/train.service 2110808064 ruleset:[a] detectorgroup:[b] killer:(dry)kill_by_swap_usage v2",
+        ],
+    },
+    // Talos Linux's runtime.OOMController (1.12 and later) kills a pod's cgroup from user space; seen in its `talosctl dmesg`.
+    Pattern {
+        id: "oomd/talos",
+        witness: Witness::Supervisor,
+        stems: &["[talos] Sending SIGKILL to cgroup "],
+        regex: r#"^(?:\w+: +\w+: \[[^\]]*\]: )?\[talos\] Sending SIGKILL to cgroup \{.*"cgroup": "(?:/sys/fs/cgroup)?(?<cgroup>/[^"]+)""#,
+        read: |c| {
+            let cgroup = c.text("cgroup");
+            let pod = cgroup.as_deref().and_then(|path| path.split('/').find_map(|part| part.strip_prefix("pod")));
+            let pod_uid = pod.filter(|uid| uid.len() == 36).map(str::to_owned);
+            stopped("Talos", Some(Signal::KILL), Who { cgroup, pod_uid, ..Who::default() })
+        },
+        samples: &[
+            r#"user: warning: [2026-01-12T20:27:31.913975631Z]: [talos] Sending SIGKILL to cgroup {"component": "controller-runtime", "controller": "runtime.OOMController", "cgroup": "/sys/fs/cgroup/kubepods/burstable/pod5d0e9b31-7a42-4c18-8f60-2b9a1c3d4e5f"}"#,
+        ],
+        near_misses: &[
+            r#"[talos] OOM controller triggered {"component": "controller-runtime", "controller": "runtime.OOMController"}"#,
         ],
     },
     // bcc and bpftrace `oomkill`: they watch the kernel's killer.

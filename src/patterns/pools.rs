@@ -75,15 +75,20 @@ pub(super) const TABLE: &[Pattern] = &[
             "    raise BrokenProcessPool('A child process terminated abruptly, the process pool is not usable anymore')",
         ],
     },
-    // loky/process_executor.py, also inside joblib: the prose is the same for every end.
+    // loky/process_executor.py, also inside joblib: the prose is the same for every end. Where the codes stand in the same
+    // line, as in joblib before 0.14, they are decisive.
     Pattern {
         id: "loky/terminated",
         witness: Witness::Program,
         stems: &["A worker process managed by the executor was unexpectedly terminated"],
-        regex: r"^[\s|│]*(?:[\w.]*TerminatedWorkerError: )?A worker process managed by the executor was unexpectedly terminated\.",
-        read: |_| vanished(true),
+        regex: concat!(
+            r"^[\s|│]*(?:[\w.]*TerminatedWorkerError: )?A worker process managed by the executor was unexpectedly terminated\.",
+            r"(?:.* The exit codes of the workers are \{(?<codes>[A-Z]+\w*\(-?\d+\)(?:, [A-Z]+\w*\(-?\d+\))*)\})?"
+        ),
+        read: |c| if c.get("codes").is_some() { braces(c) } else { vanished(true) },
         samples: &[
             "joblib.externals.loky.process_executor.TerminatedWorkerError: A worker process managed by the executor was unexpectedly terminated. This could be caused by a segmentation fault while calling the function or by an excessive memory usage causing the Operating System to kill the worker.",
+            "joblib.externals.loky.process_executor.TerminatedWorkerError: A worker process managed by the executor was unexpectedly terminated. This could be caused by a segmentation fault while calling the function or by an excessive memory usage causing the Operating System to kill the worker. The exit codes of the workers are {SIGKILL(-9)}",
         ],
         near_misses: &["            \"A worker process managed by the executor was unexpectedly terminated.\" in text"],
     },

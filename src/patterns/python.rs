@@ -212,6 +212,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "    raise RuntimeError('x')",
             "Mean Squared Error: 0.12",
             "mean_absolute_error: 0.12",
+            "jax.errors.SimplifiedTraceback: For simplicity, JAX has removed its internal frames from the traceback of the following exception.",
             "Exit: done",
         ],
     },
@@ -240,7 +241,12 @@ fn frame(caps: &Caps<'_>) -> Vec<Claim> {
 }
 
 fn raised(caps: &Caps<'_>) -> Vec<Claim> {
+    // jax/_src/traceback_util.py chains markers before its exceptions to say that frames were left out.
+    const MARKERS: [&str; 3] = ["SimplifiedTraceback", "UnfilteredStackTrace", "FilteredStackTrace"];
     let kind = caps.text("kind").unwrap_or_default();
+    if MARKERS.iter().any(|marker| kind.ends_with(marker)) {
+        return Vec::new();
+    }
     let message = caps.text("message").unwrap_or_default();
     // torch/_utils.py, 1.2 and later: the exception of a worker, which lives on, or of the pin-memory thread of the rank.
     let place = message.strip_prefix("Caught ").and_then(|rest| rest.split_once(" in ")).map(|(_, place)| place);

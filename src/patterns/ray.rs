@@ -10,7 +10,7 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "ray/worker-died",
         witness: Witness::Supervisor,
         stems: &["A worker died or was killed while executing", "Worker unexpectedly exits with a connection error code 2"],
-        regex: r"^(?:\([^)]*\) )?(?:[\w.]+: )?(?:\[[^\]]*\] )*(?:A worker died or was killed while executing (?:a )?task.*? by an unexpected system error\.|(?:.*Worker exit detail: |[\s|│]*)?Worker unexpectedly exits with a connection error code 2\. End of file\.)(?:.*Worker PID: (?<pid>\d+))?(?:.*(?<memory>killed due to the node running low on memory))?",
+        regex: r"^(?:\([^)]*\) |\[[^\]]*\] |[\w.]+(?:\.cc:\d+)?: )*(?:A worker died or was killed while executing (?:a )?task.*? by an unexpected system error\.|(?:.*Worker exit detail: |[\s|│]*)?Worker unexpectedly exits with a connection error code 2\. End of file\.)(?:.*Worker PID: (?<pid>\d+))?(?:.*(?<memory>killed due to the node running low on memory))?",
         read: |c| {
             let what = match c.get("memory") {
                 Some(_) => What::Stopped { by: "Ray", why: Why::Memory, signal: Some(Signal::KILL) },
@@ -57,7 +57,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "killed due to memory pressure (OOM)",
             "Ray killed ",
         ],
-        regex: r"^(?:\([^)]*\) )?(?:\[[^\]]*\] )*(?:\s+|.* exit_detail = )?(?:(?:\w+\.)*OutOfMemoryError: )?(?:Memory on the node \(IP: [^)]*\)(?: where the \w+(?: \(\w+ ID: .*?(?:pid=(?<pid>\d+))?(?:, memory used=[^)]*)?\))? was running)? was .* Ray killed (?:this worker \(ID: |[1-9]\d* worker)|(?:Task was|[1-9]\d* worker\(s\) were) killed due to the node running low on memory\.|[1-9]\d* Workers \(tasks / actors\) killed due to memory pressure \(OOM\))",
+        regex: r"^(?:\([^)]*\) |\[[^\]]*\] |\w+\.cc:\d+: )*(?:\s+|.* exit_detail = )?(?:(?:\w+\.)*OutOfMemoryError: )?(?:Memory on the node \(IP: [^)]*\)(?: where the \w+(?: \(\w+ ID: .*?(?:pid=(?<pid>\d+))?(?:, memory used=[^)]*)?\))? was running)? was .* Ray killed (?:this worker \(ID: |[1-9]\d* worker)|(?:Task was|[1-9]\d* worker\(s\) were) killed due to the node running low on memory\.|[1-9]\d* Workers \(tasks / actors\) killed due to memory pressure \(OOM\))",
         read: |c| {
             let what = What::Stopped { by: "Ray", why: Why::Memory, signal: Some(Signal::KILL) };
             vec![Claim::new(what, Who::own(Role::Engine, c.num("pid")))]
@@ -67,6 +67,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "    Memory on the node (IP: 172.17.0.2, ID: 3a4b6075) where the task was running was 32.91GB / 33.28GB (0.988698), which exceeds the memory usage threshold of 0.969955. Ray killed this worker (ID: 9eda340f) because it was the most recently scheduled task",
             "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.",
             "(raylet) 3 Workers (tasks / actors) killed due to memory pressure (OOM), 0 Workers crashed due to other reasons at node (ID: 3b2ab2a0, IP: 10.0.0.5) over the last time period.",
+            "(raylet) [2025-07-23 15:21:29,851 E 8120 8120] (raylet) node_manager.cc:3084: 2 Workers (tasks / actors) killed due to memory pressure (OOM), 0 Workers crashed due to other reasons at node (ID: 3e1b09c7, IP: 10.20.0.5) over the last time period.",
             "ray.exceptions.OutOfMemoryError: 2 worker(s) were killed due to the node running low on memory.",
         ],
         near_misses: &[

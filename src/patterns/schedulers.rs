@@ -1,4 +1,5 @@
-//! Batch systems other than Slurm: LSF, PBS and Torque, Grid Engine, HTCondor, YARN with Spark.
+//! Batch systems other than Slurm: LSF, PBS and Torque, Grid Engine, HTCondor, Flux, YARN with Spark; and submitit, which runs
+//! inside of Slurm.
 
 use super::{Caps, Pattern};
 use crate::fact::{Claim, How, Role, Scope, What, Who, Why, Witness};
@@ -69,6 +70,16 @@ fn executor(c: &Caps<'_>) -> Vec<Claim> {
     ended(How::Code(code), c.get("guess").is_some(), who)
 }
 
+fn signalled(c: &Caps<'_>) -> Vec<Claim> {
+    let how = match (c.signal("signal"), c.num("code")) {
+        (Some(signal), _) => How::Signal(signal),
+        (None, Some(code)) => How::Code(code),
+        (None, None) => return Vec::new(),
+    };
+    let role = if c.get("rank").is_some() { Role::Rank } else { Role::Job };
+    vec![Claim::new(What::Ended { how, hint: false }, Who { rank: c.num("rank"), role, host: c.text("host"), ..job(c) })]
+}
+
 pub(super) const TABLE: &[Pattern] = &[
     // IBM Spectrum LSF: `bjobs -l`, `bhist`, the job report by mail or `-o`. LSF polls and kills, so the kernel logs nothing.
     Pattern {
@@ -88,10 +99,17 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "lsf/signal",
         witness: Witness::Supervisor,
-        stems: &["Exited by signal "],
-        regex: r"^(?:.*[>:;] )?Exited by (?:LSF )?signal (?<signal>\d+)\.(?: The CPU time used is [\d.]+ seconds\.)?\s*$",
-        read: |c| c.signal("signal").map_or_else(Vec::new, |signal| ended(How::Signal(signal), false, job(c))),
-        samples: &["Exited by signal 9. The CPU time used is 10.0 seconds.", "Exited by signal 7."],
+        stems: &["Exited by signal ", "Exited with signal termination: "],
+        regex: r"^(?:.*[>:;] )?Exited (?:by (?:LSF )?signal (?<signal>\d+)|with signal termination: (?<words>\d+|[A-Z]\w+(?: \w+)*))\.(?: The CPU time used is [\d.]+ seconds\.)?\s*$",
+        read: |c| {
+            let signal = c.signal("signal").or_else(|| c.signal("words"));
+            signal.map_or_else(Vec::new, |signal| ended(How::Signal(signal), false, job(c)))
+        },
+        samples: &[
+            "Exited by signal 9. The CPU time used is 10.0 seconds.",
+            "Exited by signal 7.",
+            "Exited with signal termination: Killed.",
+        ],
         near_misses: &["Exited by signal handler"],
     },
     // openpbs src/resmom/mom_main.c; Torque writes `mem job total`. mom polls and kills, so the kernel logs nothing.
@@ -186,6 +204,73 @@ pub(super) const TABLE: &[Pattern] = &[
         read: condor_end,
         samples: &["\t(0) Abnormal termination (signal 7)", "\t(1) Normal termination (return value 135)", "ExitSignal = 9"],
         near_misses: &["\t(1) Normal termination (return value 0)"],
+    },
+    // `qacct -j`: the status that the shepherd saw, with the signal's words.
+    Pattern {
+        id: "sge/qacct",
+        witness: Witness::Supervisor,
+        stems: &["exit_status  "],
+        regex: r"^exit_status {2,}(?<code>1[3-9]\d) +\([A-Z][\w ]*\)\s*$",
+        read: signalled,
+        samples: &["exit_status  137                  (Killed)"],
+        near_misses: &["exit_status  0", "exit_status  1"],
+    },
+    Pattern {
+        id: "condor/evicted",
+        witness: Witness::Supervisor,
+        stems: &[") Job was evicted", " Job was evicted."],
+        regex: r"^004 \((?<job>\d+)\.\d+\.\d+\) \S.* Job was evicted\.\s*$",
+        read: |c| stopped("HTCondor", Why::Preemption, None, job(c)),
+        samples: &["004 (4411.000.000) 2020-06-11 11:02:01 Job was evicted."],
+        near_misses: &["005 (4411.000.000) 2020-06-11 11:02:01 Job terminated."],
+    },
+    // src/shell/oom.c of flux-core 0.66 and later reads the job's memory.events.
+    Pattern {
+        id: "flux/oom",
+        witness: Witness::Supervisor,
+        stems: &[" oom: Memory cgroup out of memory: killed "],
+        regex: r"^(?:[\d.]+s: )?flux-shell\[\d+\]: ERROR: oom: Memory cgroup out of memory: killed [1-9]\d* tasks? on (?<host>[\w.-]+?)\.?\s*$",
+        read: |c| {
+            vec![Claim::new(What::OomReported { by: "Flux", scope: Scope::Cgroup }, Who { host: c.text("host"), ..job(c) })]
+        },
+        samples: &["29.475s: flux-shell[0]: ERROR: oom: Memory cgroup out of memory: killed 1 task on picl7."],
+        near_misses: &["shell_log_error (\"oom: Memory cgroup out of memory: killed %d task%s on %s.\""],
+    },
+    // flux-job and the exec service's exception.
+    Pattern {
+        id: "flux/task",
+        witness: Witness::Supervisor,
+        stems: &["flux-job: task(s) ", " type=exec severity=0 task "],
+        regex: r"^(?:flux-job: task\(s\) (?:exited with exit code (?<code>[1-9]\d*)|(?<words>[A-Z][\w ]+))|(?:[\d.]+s: )?job\.exception \S+ type=exec severity=0 task (?<rank>\d+) \(host (?<host>[^)]+)\): (?<signal>[A-Z][\w ]+))\s*$",
+        read: |c| match c.signal("words") {
+            Some(signal) => vec![Claim::new(What::Ended { how: How::Signal(signal), hint: false }, job(c))],
+            None => signalled(c),
+        },
+        samples: &[
+            "flux-job: task(s) exited with exit code 137",
+            "flux-job: task(s) Terminated",
+            "29.601s: job.exception ƒ4hY2kPq type=exec severity=0 task 0 (host picl7): Killed",
+        ],
+        near_misses: &["flux-job: task(s) exited with exit code 0"],
+    },
+    // submitit/core/job_environment.py, 1.0 and later: the handler of the signal that Slurm sends before the end.
+    Pattern {
+        id: "submitit/signal",
+        witness: Witness::Supervisor,
+        stems: &[": this job is "],
+        regex: r"^(?:submitit \w+ \([^)]*\) - )?Caught signal SIG\w+ on (?<host>\S+): this job is (?<reason>preempted|timed-out)\.\s*$",
+        read: |c| {
+            let why = if c.get("reason") == Some("preempted") { Why::Preemption } else { Why::TimeLimit };
+            stopped("Slurm", why, None, Who { host: c.text("host"), ..job(c) })
+        },
+        samples: &[
+            "submitit WARNING (2022-08-12 02:06:11,453) - Caught signal SIGUSR2 on server1: this job is preempted.",
+            "Caught signal SIGUSR2 on server1: this job is timed-out.",
+        ],
+        near_misses: &[
+            "f\"Caught signal {signal.Signals(signum).name} on {host}: this job is {case}.\"",
+            "note: this job is preempted.",
+        ],
     },
     // hadoop ContainersMonitorImpl and Spark's YarnAllocator: YARN measures and kills, so the kernel logs nothing.
     Pattern {

@@ -2,7 +2,7 @@
 
 use super::{Caps, Pattern};
 use crate::fact::{Claim, How, Resource, Role, What, Who, Witness};
-use crate::units::Bytes;
+use crate::units::{Bytes, OwnPid};
 
 /// MapAllocator's errors: torch 1.10 puts an internal assertion before the text, torch 0.4 an address of the source behind it.
 macro_rules! allocator {
@@ -127,6 +127,30 @@ pub(super) const TABLE: &[Pattern] = &[
             "RuntimeError: $ Torch: unable to mmap memory: you tried to mmap 0GB. at /pytorch/aten/src/TH/THAllocator.c:317",
         ],
         near_misses: &["unable to mmap memory: you tried to mmap too much"],
+    },
+    // The same allocator on Windows, which has no /dev/shm; the codes are Windows' own. 8, 14 and 1455 are lack of memory.
+    Pattern {
+        id: "shm/torch-windows",
+        witness: Witness::Program,
+        stems: &[">, error code: <"],
+        regex: concat!(
+            raised!(),
+            r"Couldn't (?:open shared (?:file mapping|event)|map view of shared file): <(?<name>[^<>]+)>, error code: <(?<code>\d+)>"
+        ),
+        read: |caps| {
+            let code = caps.num::<u32>("code");
+            let resource = if matches!(code, Some(8 | 14 | 1455)) { Resource::HostMemory } else { Resource::ShmOther };
+            let pid = maker(caps.get("name").unwrap_or_default());
+            let errno = code.filter(|code| *code == 2);
+            let what = What::Refused { resource, errno, bytes: None, by: "PyTorch" };
+            vec![Claim::new(what, Who { own_pid: pid, ..Who::default() })]
+        },
+        samples: &[
+            "RuntimeError: Couldn't open shared file mapping: <torch_19544_2207418853_0>, error code: <1455>",
+            "RuntimeError: Couldn't open shared event: <torch_19544_2207418853_0_event>, error code: <2>",
+            "RuntimeError: Couldn't map view of shared file: <torch_19544_2207418853_0>, error code: <8>",
+        ],
+        near_misses: &["    \"Couldn't open shared file mapping: <\", filename, \">, error code: <\","],
     },
     // The helper of the `file_system` strategy (torch/lib/libshm). It names no size: it failed to start or is gone.
     Pattern {
@@ -278,11 +302,14 @@ fn torch(caps: &Caps<'_>, resource: Option<Resource>) -> Vec<Claim> {
         (true, Some(Resource::Shm | Resource::ShmOther)) => None,
         (_, resource) => resource,
     };
-    // The name holds the pid of the process that made the object.
-    let pid = name.strip_prefix("/torch_").and_then(|rest| rest.split('_').next()).and_then(|pid| pid.parse().ok());
-    let who = Who { own_pid: pid.map(crate::units::OwnPid), ..Who::default() };
+    let who = Who { own_pid: maker(name), ..Who::default() };
     let what = |resource| What::Refused { resource, errno: errno(caps), bytes: caps.bytes("bytes"), by: "PyTorch" };
     resource.map(|resource| Claim::new(what(resource), who)).into_iter().collect()
+}
+
+/// The process that made an object of PyTorch's: the name holds its pid.
+fn maker(name: &str) -> Option<OwnPid> {
+    name.trim_start_matches('/').strip_prefix("torch_")?.split('_').next()?.parse().ok().map(OwnPid)
 }
 
 fn oserror(caps: &Caps<'_>) -> Vec<Claim> {

@@ -166,26 +166,6 @@ pub(super) const TABLE: &[Pattern] = &[
         samples: &["YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)"],
         near_misses: &["YOUR APPLICATION TERMINATED WITH THE EXIT STRING: <text> (signal <n>)"],
     },
-    // opal/mca/shmem/mmap/help-opal-shmem-mmap.txt, Open MPI: a warning that names a backing file, not always in /dev/shm.
-    Pattern {
-        id: "openmpi/backing-file",
-        witness: Witness::Program,
-        stems: &["It appears as if there is not enough space for /dev/shm/"],
-        regex: r"^It appears as if there is not enough space for /dev/shm/\S+ \(the shared-memory",
-        read: |_| {
-            vec![Claim::new(
-                What::Refused { resource: Resource::Shm, errno: None, bytes: None, by: "Open MPI" },
-                Who::role(Role::Rank),
-            )]
-        },
-        samples: &[
-            "It appears as if there is not enough space for /dev/shm/vader_segment.gpu01.1000.5a9c0001.1 (the shared-memory backing",
-        ],
-        near_misses: &[
-            "It appears as if there is not enough space for /tmp/ompi.gpu01.0/pid.97/1/vader_segment.gpu01.1 (the shared-memory backing",
-            "It appears as if there is not enough space for %s (the shared-memory backing",
-        ],
-    },
     // src/uct/sm/mm/posix/mm_posix.c: UCX writes the pages first, so it notices instead of dying of SIGBUS.
     Pattern {
         id: "ucx/shm",

@@ -1,5 +1,7 @@
 //! Values that every floor speaks in: sizes, signals and the two kinds of process id.
 
+mod words;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -7,6 +9,8 @@ use nom::Parser;
 use nom::character::complete::{alpha0, digit1, space0};
 use nom::combinator::{all_consuming, opt, recognize};
 use nom::sequence::{pair, preceded};
+
+use words::DESCRIPTIONS;
 
 /// A number of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -138,72 +142,6 @@ const NAMES: [(u8, &str); 16] = [
     (25, "SIGXFSZ"),
 ];
 
-/// What C libraries and shells call a signal, in lower case: glibc, musl, BSD, and the catalogues of glibc 2.36 and bash 5.2
-/// in the languages that turned up in public logs.
-const DESCRIPTIONS: [(u8, &[&str]); 10] = [
-    (1, &["hangup"]),
-    (2, &["interrupt"]),
-    (4, &["illegal instruction"]),
-    (6, &["aborted", "abort trap", "iot trap", "abgebrochen", "abandon", "中止", "已放弃"]),
-    (
-        7,
-        &[
-            "bus error",
-            "erreur du bus",
-            "erreur de bus",
-            "bus-zugriffsfehler",
-            "bus-fehler",
-            "error del bus",
-            "errore di bus",
-            "erro no barramento",
-            "erro do barramento",
-            "总线错误",
-            "匯流排錯誤",
-            "バスエラー",
-            "버스 오류",
-            "ошибка шины",
-            "access to an undefined portion of a memory object",
-        ],
-    ),
-    (8, &["floating point exception", "arithmetic exception"]),
-    (
-        9,
-        &[
-            "killed",
-            "kill",
-            "processus arrêté",
-            "tué",
-            "getötet",
-            "abgebrochen (killed)",
-            "terminado (killed)",
-            "matado",
-            "ucciso",
-            "morto",
-            "morto (killed)",
-            "已杀死",
-            "已殺死",
-            "強制終了",
-            "죽었음",
-            "убито",
-            "убит",
-        ],
-    ),
-    (
-        11,
-        &[
-            "segmentation fault",
-            "segfault",
-            "erreur de segmentation",
-            "speicherzugriffsfehler",
-            "violación de segmento",
-            "段错误",
-            "段錯誤",
-        ],
-    ),
-    (13, &["broken pipe"]),
-    (15, &["terminated", "beendet", "complété", "terminado", "terminato", "已终止"]),
-];
-
 impl Signal {
     /// Interrupt from the keyboard.
     pub const INT: Self = Self(2);
@@ -244,6 +182,21 @@ impl Signal {
         DESCRIPTIONS.iter().find(|(_, words)| words.contains(&plain)).map(|(n, _)| Self(*n)).or_else(|| Self::from_name(plain))
     }
 
+    /// The signal whose description a text begins with, and the text behind it. The longest description counts, and a word
+    /// must end with it.
+    pub fn described(text: &str) -> Option<(Self, &str)> {
+        let mut best: Option<(Self, &str)> = None;
+        for (number, words) in DESCRIPTIONS {
+            for rest in words.iter().filter_map(|word| behind(text, word)) {
+                let ends = rest.chars().next().is_none_or(|c| c.is_whitespace() || matches!(c, '(' | '（' | ':'));
+                if ends && best.is_none_or(|(_, shortest)| rest.len() < shortest.len()) {
+                    best = Some((Self(*number), rest));
+                }
+            }
+        }
+        best
+    }
+
     /// The signal that an exit status stands for by arithmetic: `128 + n` of shells and containers, `-n` of Python, and the
     /// same `-n` after `sys.exit` has cut it to eight bits (247 for -9, 249 for -7).
     pub fn from_status(code: i64) -> Option<Self> {
@@ -262,6 +215,20 @@ impl fmt::Display for Signal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name())
     }
+}
+
+/// What follows `word`, which is in lower case, at the beginning of a text in any case.
+fn behind<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let mut wanted = word.chars().peekable();
+    let mut rest = text.chars();
+    while wanted.peek().is_some() {
+        for lower in rest.next()?.to_lowercase() {
+            if wanted.next() != Some(lower) {
+                return None;
+            }
+        }
+    }
+    Some(rest.as_str())
 }
 
 #[cfg(test)]
@@ -304,6 +271,9 @@ mod tests {
         assert_eq!(Signal::from_description("Erreur du bus"), Some(Signal::BUS));
         assert_eq!(Signal::from_description("Killed"), Some(Signal::KILL));
         assert_eq!(Signal::from_description("Segmentation fault (core dumped)"), Some(Signal::SEGV));
+        assert_eq!(Signal::described("Abgebrochen (Killed)    python3"), Some((Signal::KILL, "    python3")));
+        assert_eq!(Signal::described("Öldürüldü"), Some((Signal::KILL, "")));
+        assert_eq!(Signal::described("Killedness"), None);
         assert_eq!(Signal::from_status(-7), Some(Signal::BUS));
         assert_eq!(Signal::from_status(137), Some(Signal::KILL));
         assert_eq!(Signal::from_status(247), Some(Signal::KILL));
