@@ -217,7 +217,8 @@ fn notes(page: &mut Page<'_>, report: &Report) -> io::Result<()> {
     Ok(())
 }
 
-fn color(class: Class) -> Color {
+/// The colour of a class.
+pub(super) fn color(class: Class) -> Color {
     match class {
         Class::ShmExhaustion => Color::Yellow,
         Class::OomKill => Color::Red,

@@ -12,11 +12,27 @@ use crate::units::{Bytes, Signal};
 use crate::verdict::Verdict;
 
 mod brief;
+mod github;
+mod gitlab;
+mod html;
+mod html_parts;
 mod human;
 mod json;
+mod junit;
+mod markdown;
+mod ndjson;
 mod page;
+mod place;
+mod rolls;
+mod sarif;
 mod sections;
+mod series;
+mod tally;
 mod text;
+mod timeline;
+
+pub use series::{Incident, Series};
+pub use tally::Tally;
 
 /// What filled the memory when a process was killed for it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -92,11 +108,36 @@ pub enum Format {
     Brief,
     /// One document, whole.
     Json,
+    /// One document a line.
+    Ndjson,
+    /// A job summary in Markdown.
+    Markdown,
+    /// Annotations of GitHub Actions.
+    Github,
+    /// A code quality report of GitLab.
+    Gitlab,
+    /// The interchange format of analysis results, 2.1.0.
+    Sarif,
+    /// Test results in XML.
+    Junit,
+    /// One page for a post-mortem.
+    Html,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: &[Self] = &[Self::Human, Self::Brief, Self::Json];
+    pub const ALL: &[Self] = &[
+        Self::Human,
+        Self::Brief,
+        Self::Json,
+        Self::Ndjson,
+        Self::Markdown,
+        Self::Github,
+        Self::Gitlab,
+        Self::Sarif,
+        Self::Junit,
+        Self::Html,
+    ];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -104,6 +145,13 @@ impl Format {
             Self::Human => "human",
             Self::Brief => "brief",
             Self::Json => "json",
+            Self::Ndjson => "ndjson",
+            Self::Markdown => "markdown",
+            Self::Github => "github",
+            Self::Gitlab => "gitlab",
+            Self::Sarif => "sarif",
+            Self::Junit => "junit",
+            Self::Html => "html",
         }
     }
 
@@ -134,5 +182,12 @@ pub fn write(report: &Report, format: Format, style: &Style, out: &mut dyn io::W
         Format::Human => human::write(report, style, out),
         Format::Brief => brief::write(report, out),
         Format::Json => json::write(report, out),
+        Format::Ndjson => ndjson::write(report, out),
+        Format::Markdown => markdown::write(report, out),
+        Format::Github => github::write(report, out),
+        Format::Gitlab => gitlab::write(report, out),
+        Format::Sarif => sarif::write(report, out),
+        Format::Junit => junit::write(report, out),
+        Format::Html => html::write(report, out),
     }
 }
