@@ -7,7 +7,7 @@
 //! | floor | modules | makes |
 //! |---|---|---|
 //! | 0 | [`units`], [`time`], [`place`], [`note`] | values |
-//! | 1 | [`input`], [`line`], [`fact`], [`seen`] | sources, lines without their envelopes, the vocabulary of claims |
+//! | 1 | [`input`], [`mod@line`], [`fact`], [`seen`] | sources, lines without their envelopes, the vocabulary of claims |
 //! | 2 | [`patterns`], [`records`] | claims, from lines and from documents |
 //! | 3 | [`read`] | facts: claims with their evidence |
 //! | 4 | [`death`] | deaths: all facts about one dead process |

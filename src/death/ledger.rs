@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::traceback::{self, Traceback};
 use super::{Death, is_same, merge_who};
-use crate::fact::{Fact, How, Opening, Resource, Role, What, Why};
+use crate::fact::{Fact, How, Opening, Resource, Role, What, Who, Why};
 use crate::seen::Input;
 use crate::units::Signal;
 
@@ -34,6 +34,11 @@ const ECHOES: &[&str] = &[
     "DistNetworkError",
     "SystemExit",
 ];
+
+/// Whether an exception of this type, with or without its module, only passes on another process's end.
+pub(super) fn is_echo(kind: &str) -> bool {
+    ECHOES.contains(&kind.rsplit('.').next().unwrap_or(kind))
+}
 
 /// The signal that a claim names or implies.
 pub(super) fn signal_of(what: &What) -> Option<Signal> {
@@ -99,7 +104,12 @@ impl Ledger {
         }
         let headings =
             |line: u64| facts.iter().any(|f| matches!(f.what, What::Traceback(Opening::Heading)) && f.place.line == Some(line));
+        let mut current: Option<(u64, &Who)> = None;
         for (line, here) in lines {
+            if let Some(fact) = here.iter().find(|fact| fact.what == What::Current) {
+                current = Some((line, &fact.who));
+                self.complete(input, line, &fact.who);
+            }
             let traceback = ends.get(&line).copied();
             let spoken: Vec<&Fact> = here.iter().copied().filter(|fact| speaks_of_death(&fact.what)).collect();
             if spoken.is_empty() {
@@ -114,10 +124,20 @@ impl Ledger {
                 first.get_or_insert(at);
                 let death = &mut self.deaths[at];
                 death.late |= ignored(line) && death.facts.len() == 1;
+                if let Some((_, who)) = current.filter(|(at, _)| line - at <= NEAR && is_fault(death)) {
+                    merge_who(&mut death.who, who);
+                }
                 if death.traceback.is_none() {
                     death.traceback = traceback.cloned();
                 }
             }
+        }
+    }
+
+    /// The kernel prints the process only below the line that names the fatal signal.
+    fn complete(&mut self, input: usize, line: u64, who: &Who) {
+        if let Some(at) = self.last(|d| d.order.0 == input && line.saturating_sub(d.order.1) <= 3 && is_fault(d)) {
+            merge_who(&mut self.deaths[at].who, who);
         }
     }
 
@@ -194,7 +214,7 @@ impl Ledger {
             "KeyboardInterrupt" => Some(Signal::INT),
             _ => None,
         };
-        let echo = ECHOES.contains(&traceback.short_kind());
+        let echo = is_echo(&traceback.kind);
         let at = if echo || traceback.chained {
             self.last(|d| !d.late && d.order.0 == input && may_share(d, fact))
         } else {
@@ -269,6 +289,16 @@ impl Ledger {
     }
 }
 
+/// How many lines may stand between the kernel's word on a fault and a shell's word on the signal.
+const NEAR: u64 = 60;
+
+/// Whether a death is a fault of which neither pid is known: its process is the one that the kernel found running.
+fn is_fault(death: &Death) -> bool {
+    matches!(death.signal, Some(Signal::BUS | Signal::SEGV | Signal::ABRT))
+        && death.who.host_pid.is_none()
+        && death.who.own_pid.is_none()
+}
+
 /// The exit code that a claim names.
 fn code_of(what: &What) -> Option<i64> {
     match what {
@@ -286,103 +316,4 @@ fn may_share(death: &Death, fact: &Fact) -> bool {
 
 fn same_unit_or_job(death: &Death, fact: &Fact) -> bool {
     is_same(&death.who.unit, &fact.who.unit) && is_same(&death.who.job, &fact.who.job)
-}
-
-/// Last corrections, when all evidence is in: symptoms of one full /dev/shm become one death, quotations are dropped,
-/// consequences are marked, and the earliest comes first.
-pub(super) fn settle(deaths: &mut Vec<Death>, facts: &[Fact]) {
-    semaphores(deaths);
-    one_full(deaths, Resource::Shm);
-    one_full(deaths, Resource::Disk);
-    beside_others(deaths);
-    quotations(deaths, facts);
-    consequences(deaths);
-    deaths.sort_by_key(|death| (death.late, death.consequence, death.order));
-}
-
-/// Processes that die of SIGBUS and processes that are refused room suffer from the same full /dev/shm or disk.
-fn one_full(deaths: &mut Vec<Death>, resource: Resource) {
-    let bus = deaths.iter().position(|d| d.signal == Some(Signal::BUS) && d.refused(resource).is_none());
-    let refused = deaths.iter().position(|d| d.refused(resource).is_some() && d.signal.is_none());
-    let (Some(bus), Some(refused)) = (bus, refused) else { return };
-    if !is_same(&deaths[bus].who.container, &deaths[refused].who.container)
-        || !is_same(&deaths[bus].who.pod, &deaths[refused].who.pod)
-    {
-        return;
-    }
-    let other = deaths[refused].clone();
-    let death = &mut deaths[bus];
-    death.order = death.order.min(other.order);
-    death.facts.extend(other.facts);
-    death.facts.sort_by(|a, b| a.place.cmp(&b.place));
-    deaths.remove(refused);
-}
-
-/// The message that workers are gone names several pids, and the signal is known of one: the others went with it.
-fn beside_others(deaths: &mut [Death]) {
-    for i in 0..deaths.len() {
-        let Some(said) = deaths[i].facts.first().filter(|_| deaths[i].vanished()).map(|f| f.place.clone()) else { continue };
-        deaths[i].consequence |=
-            deaths.iter().enumerate().any(|(j, d)| j != i && !d.vanished() && d.facts.iter().any(|f| f.place == said));
-    }
-}
-
-/// ENOSPC out of `SemLock` is a full /dev/shm, though the exception names no file (CPython Modules/_multiprocessing).
-fn semaphores(deaths: &mut [Death]) {
-    for death in deaths {
-        let in_semaphore = death.traceback.as_ref().is_some_and(|t| {
-            t.frames.iter().rev().take(3).any(|(file, function)| file.ends_with("synchronize.py") && function == "__init__")
-        });
-        if !in_semaphore {
-            continue;
-        }
-        for fact in &mut death.facts {
-            if let What::Refused { resource: resource @ Resource::Disk, .. } = &mut fact.what {
-                *resource = Resource::Shm;
-            }
-        }
-    }
-}
-
-/// Messages without a traceback or any witness but the program, in a log that later says it ended in good order, are
-/// quotations (a training sample, a printed configuration) or were survived.
-fn quotations(deaths: &mut Vec<Death>, facts: &[Fact]) {
-    deaths.retain(|death| {
-        let by_programs = death.facts.iter().all(|f| f.witness == crate::fact::Witness::Program) && death.oom.is_none();
-        let traced = death.traceback.as_ref().is_some_and(|t| t.opened && !t.ignored);
-        let Some(last) = death.facts.last() else { return false };
-        let survived = facts
-            .iter()
-            .any(|fact| fact.what == What::Finished && fact.place.input == last.place.input && fact.place.line > last.place.line);
-        !(by_programs && survived && (!traced || death.late))
-    });
-}
-
-/// Marks deaths that follow from another one.
-fn consequences(deaths: &mut [Death]) {
-    if deaths.len() < 2 {
-        return;
-    }
-    let ended_by_launcher = |d: &Death| d.find(|w| matches!(w, What::Stopped { why: Why::Cleanup, .. })).is_some();
-    for i in 0..deaths.len() {
-        let death = &deaths[i];
-        let term =
-            death.signal == Some(Signal::TERM) && death.find(|w| matches!(w, What::Stopped { why: Why::Memory, .. })).is_none();
-        let only_echo = death.facts.iter().all(|f| {
-            matches!(&f.what, What::PeerLost | What::TimedOut { .. } | What::Infrastructure)
-                || matches!(&f.what, What::Ended { how: How::Code(code), .. } if Signal::from_status(*code).is_none())
-                || matches!(&f.what, What::Raised { kind, .. } if ECHOES.contains(&kind.rsplit('.').next().unwrap_or(kind)))
-        });
-        let earlier_vanished = death.vanished() && death.order > deaths.iter().map(|d| d.order).min().unwrap_or(death.order);
-        let strong = deaths.iter().enumerate().any(|(j, other)| {
-            j != i
-                && !other.late
-                && (other.signal.is_some_and(|s| s != Signal::TERM)
-                    || other.traceback.is_some()
-                    || other.oom.is_some()
-                    || other.refused(Resource::Shm).is_some())
-        });
-        let follows = (term || only_echo || ended_by_launcher(death) || earlier_vanished) && strong;
-        deaths[i].consequence |= follows;
-    }
 }

@@ -12,6 +12,7 @@ mod oom_numbers;
 mod oom_report;
 #[cfg(test)]
 mod oom_tests;
+mod settle;
 mod traceback;
 
 pub use context::{Context, Cover};
@@ -200,6 +201,6 @@ pub fn gather(facts: &[Fact], inputs: &[Input]) -> Gathered {
     join::containers(&mut deaths, facts, inputs);
     join::reports(&mut deaths, facts, inputs);
     join::senders(&mut deaths, facts);
-    ledger::settle(&mut deaths, facts);
+    settle::settle(&mut deaths, facts);
     Gathered { deaths, context }
 }

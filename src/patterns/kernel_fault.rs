@@ -62,6 +62,31 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         near_misses: &["worker[12] trap set for SIGTERM"],
     },
+    // lib/dump_stack.c, all architectures: whose registers follow; in an OOM report that is the trigger.
+    Pattern {
+        id: "kernel/current",
+        witness: Witness::Kernel,
+        stems: &[" Comm: "],
+        regex: r"^CPU: \d+ (?:UID: \d+ )?PID: (?<pid>\d+) Comm: (?<comm>.{1,20}?) (?:Not tainted|Tainted: )",
+        read: |c| vec![Claim::new(What::Current, victim(c))],
+        samples: &[
+            "CPU: 0 PID: 160 Comm: pt_data_worker Not tainted 5.10.0-32-amd64 #1 Debian 5.10.223-1",
+            "CPU: 1 UID: 0 PID: 19488 Comm: python3.11 Not tainted 6.18.44 #1 PREEMPT(none)",
+        ],
+        near_misses: &["CPU: 96 cores, PID: none, Comm: unknown"],
+    },
+    // arch/arm64/kernel/traps.c, 4.17 and later, only with debug.exception-trace=1; it names no signal.
+    Pattern {
+        id: "kernel/unhandled",
+        witness: Witness::Kernel,
+        stems: &["]: unhandled exception: "],
+        regex: r"^(?<comm>.{1,64})\[(?<pid>\d+)\]: unhandled exception: ",
+        read: |c| vec![Claim::new(What::Current, victim(c))],
+        samples: &[
+            "pt_data_worker[145]: unhandled exception: DABT (lower EL), ESR 0x92000047, level 3 translation fault in hog[400000+7a000]",
+        ],
+        near_misses: &["worker[12]: unhandled exception in thread"],
+    },
     // kernel/signal.c, all architectures, only with kernel.print-fatal-signals=1; the names from 6.12. The pid stands in the
     // `CPU: … PID: …` line that follows.
     Pattern {

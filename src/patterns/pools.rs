@@ -45,6 +45,19 @@ fn braces(c: &Caps<'_>) -> Vec<Claim> {
 }
 
 pub(super) const TABLE: &[Pattern] = &[
+    // ChromeDriver and Selenium, all versions: a renderer process is gone. A small /dev/shm is the usual suspect and never named.
+    Pattern {
+        id: "chrome/tab",
+        witness: Witness::Program,
+        stems: &["page crash", "tab crashed"],
+        regex: r"^(?:[\w.]*WebDriverException: .*\b(?:page crash|tab crashed)\b.*|from tab crashed)$",
+        read: |_| vec![Claim::new(What::Ended { how: How::Vanished, hint: false }, Who::role(Role::Engine))],
+        samples: &[
+            "org.openqa.selenium.WebDriverException: unknown error: session deleted because of page crash",
+            "from tab crashed",
+        ],
+        near_misses: &["the tab crashed after a page crash was reported"],
+    },
     // CPython concurrent/futures/process.py: any abrupt end, also `os._exit`; no pid, no signal.
     Pattern {
         id: "pool/broken",

@@ -33,7 +33,8 @@ fn refused(c: &Caps<'_>, by: &'static str) -> Vec<Claim> {
     let error = c.get("error").unwrap_or_default();
     let full = error.contains("No space left on device");
     let resource = if full { Resource::Shm } else { Resource::ShmOther };
-    let errno = error.split_once("[Errno ").and_then(|(_, rest)| rest.split(']').next()?.parse().ok());
+    let printed = error.split_once("[Errno ").and_then(|(_, rest)| rest.split(']').next()?.parse().ok());
+    let errno = printed.or_else(|| error.contains("No such file or directory").then_some(2));
     vec![Claim::new(What::Refused { resource, errno, bytes: c.num("bytes").map(Bytes), by }, Who::role(Role::Engine))]
 }
 

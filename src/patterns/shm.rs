@@ -1,7 +1,7 @@
 //! Shared memory that could not be had: PyTorch's MapAllocator, Python's semaphores and blocks, PostgreSQL and others.
 
 use super::{Caps, Pattern};
-use crate::fact::{Claim, Resource, What, Who, Witness};
+use crate::fact::{Claim, How, Resource, Role, What, Who, Witness};
 use crate::units::Bytes;
 
 /// MapAllocator's errors: torch 1.10 puts an internal assertion before the text, torch 0.4 an address of the source behind it.
@@ -198,6 +198,27 @@ pub(super) const TABLE: &[Pattern] = &[
             "\"could not resize shared memory segment \"/PostgreSQL.1\" to 1 bytes: No space left on device\"",
             "ERROR:  could not resize shared memory segment \"/PostgreSQL.1417730652\" to 50438144 bytes: Permission denied",
         ],
+    },
+    // src/backend/postmaster/postmaster.c, all versions.
+    Pattern {
+        id: "postgresql/process",
+        witness: Witness::Supervisor,
+        stems: &[" (PID "],
+        regex: r"^(?:[^'`]*: +)?[a-z][\w ]* process(?:: [^'`]+?)? \(PID (?<pid>\d+)\) (?:was terminated by signal (?<signal>\d+)|exited with exit code (?<code>\d+))(?:: [A-Z][\w ]*)?$",
+        read: |caps| {
+            let how = match (caps.signal("signal"), caps.num("code")) {
+                (Some(signal), _) => How::Signal(signal),
+                (None, Some(code)) => How::Code(code),
+                (None, None) => How::Vanished,
+            };
+            vec![Claim::new(What::Ended { how, hint: false }, Who::own(Role::Worker, caps.num("pid")))]
+        },
+        samples: &[
+            "LOG:  worker process: parallel worker for PID 311 (PID 318) exited with exit code 1",
+            "LOG:  server process (PID 2210) was terminated by signal 7: Bus error",
+            "2018-02-20 14:31:42.920 UTC [1] LOG:  background worker process (PID 318) was terminated by signal 9: Killed",
+        ],
+        near_misses: &["\"server process (PID 2210) was terminated by signal 9: Killed\" means the OOM killer"],
     },
     // Programs that name a file in /dev/shm and the C library's text: coreutils, Java, and all that print perror().
     Pattern {

@@ -207,10 +207,11 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "nnunet/workers",
         witness: Witness::Program,
-        stems: &["background workers are no longer alive"],
-        regex: r"^(?:[\w.]*Error: )?(?:One or more background workers are no longer alive\. Exiting\.|\d+ background workers are no longer alive)",
+        stems: &["background workers are no longer alive", "background worker is 6 feet under"],
+        regex: r"^(?:[\w.]*Error: )?(?:One or more background workers are no longer alive\. Exiting\.|Some background worker is 6 feet under\. Yuck\.|\d+ background workers are no longer alive)",
         read: |_| vec![Claim::new(What::Ended { how: How::Vanished, hint: true }, Who::role(Role::Worker))],
         samples: &[
+            "RuntimeError: Some background worker is 6 feet under. Yuck. ",
             "RuntimeError: One or more background workers are no longer alive. Exiting. Please check the print statements above for the actual error message",
         ],
         near_misses: &[

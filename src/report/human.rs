@@ -71,12 +71,15 @@ fn death(page: &mut Page<'_>, entry: &Entry) -> io::Result<()> {
 
 fn judgement(page: &mut Page<'_>, verdict: &Verdict) -> io::Result<()> {
     let lists = [("because", &verdict.because), ("set aside", &verdict.aside), ("against", &verdict.against)];
-    let places = lists.iter().flat_map(|(_, list)| list.iter()).map(|e| columns(&place(e)));
-    let width = places.max().unwrap_or(0).min(PLACE);
+    let all: Vec<&Evidence> = lists.iter().flat_map(|(_, list)| list.iter()).collect();
+    let places: Vec<String> = all.iter().map(|e| place(e, &all)).collect();
+    let width = places.iter().map(|place| columns(place)).max().unwrap_or(0).min(PLACE);
+    let mut places = places.into_iter();
     for (name, list) in lists {
+        let here: Vec<String> = places.by_ref().take(list.len()).collect();
         if !list.is_empty() {
             page.section(name)?;
-            evidence(page, list, width)?;
+            evidence(page, list, &here, width)?;
         }
     }
     if !verdict.lacking.is_empty() {
@@ -86,19 +89,20 @@ fn judgement(page: &mut Page<'_>, verdict: &Verdict) -> io::Result<()> {
     Ok(())
 }
 
-/// Where a piece of evidence stands. A field's pointer is left out, as its quotation names the field.
-fn place(evidence: &Evidence) -> String {
+/// Where a piece of evidence stands: the file's name, with its folders where another input has the same name. A field's
+/// pointer is left out, as its quotation names the field.
+fn place(evidence: &Evidence, all: &[&Evidence]) -> String {
     let place = &evidence.fact.place;
-    visible(&match place.line {
-        Some(line) => format!("{}:{line}", place.input),
-        None => place.input.to_string(),
-    })
+    let last = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let name = last(&place.input);
+    let shared = all.iter().any(|e| e.fact.place.input != place.input && last(&e.fact.place.input) == name);
+    let name = if shared || name.is_empty() { place.input.to_string() } else { name };
+    visible(&place.line.map_or(name.clone(), |line| format!("{name}:{line}")))
 }
 
-fn evidence(page: &mut Page<'_>, list: &[Evidence], width: usize) -> io::Result<()> {
-    for evidence in list.iter().take(MOST) {
-        let Evidence { fact, says } = evidence;
-        let lead = format!("  {}   {}", pad(&cut(&place(evidence), PLACE), width), pad(fact.witness.name(), WITNESS));
+fn evidence(page: &mut Page<'_>, list: &[Evidence], places: &[String], width: usize) -> io::Result<()> {
+    for (number, (Evidence { fact, says }, place)) in list.iter().zip(places).take(MOST).enumerate() {
+        let lead = format!("  {}   {}", pad(&cut(place, PLACE), width), pad(fact.witness.name(), WITNESS));
         let room = page.width().saturating_sub(columns(&lead)).max(20);
         let (text, says) = (visible(&fact.text), visible(says));
         let one = format!("{text}: {says}");
@@ -106,8 +110,10 @@ fn evidence(page: &mut Page<'_>, list: &[Evidence], width: usize) -> io::Result<
         let lines = if fact.place.line.is_none() && columns(&one) <= room {
             vec![one]
         } else {
-            // Two lines hold most messages whole. The cut allows for the blanks that are lost at the break.
-            let text = if columns(&text) > room { cut(&text, room * 2 - 12) } else { text };
+            // The first piece carries the verdict and gets two lines, which hold most messages whole; the others get one.
+            // The cut allows for the blanks that are lost at the break.
+            let most = if number == 0 && columns(&text) > room { room * 2 - 12 } else { room };
+            let text = cut(&text, most);
             [fold(&text, room), fold(&says, room)].concat()
         };
         for (number, line) in lines.iter().enumerate() {

@@ -53,7 +53,9 @@ pub(super) fn who(entry: &Entry) -> Option<String> {
         let namespace = who.namespace.as_ref().map_or_else(String::new, |namespace| format!("{namespace}/"));
         parts.push(format!("pod {namespace}{pod}"));
     }
-    for (name, value) in [("unit", &who.unit), ("job", &who.job), ("machine", &who.host)] {
+    // A container's scope unit bears its id once more.
+    let unit = if contained { &None } else { &who.unit };
+    for (name, value) in [("unit", unit), ("job", &who.job), ("machine", &who.host)] {
         if let Some(value) = value {
             parts.push(format!("{name} {value}"));
         }

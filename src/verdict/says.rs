@@ -27,10 +27,10 @@ pub(super) fn subject(death: &Death) -> String {
         Role::Unit => who.unit.clone().map_or_else(|| "the unit".to_owned(), |unit| format!("unit {unit}")),
         Role::Job => who.job.clone().map_or_else(|| "the job".to_owned(), |job| format!("job {job}")),
         Role::Main => match &who.process {
-            Some(process) => process.clone(),
+            Some(process) => format!("process {process}"),
             None => "the main process".to_owned(),
         },
-        Role::Unknown => who.process.clone().unwrap_or_else(|| "a process".to_owned()),
+        Role::Unknown => who.process.as_ref().map_or_else(|| "a process".to_owned(), |process| format!("process {process}")),
     };
     format!("{name}{pid}{}", place(who))
 }
@@ -115,7 +115,7 @@ pub(super) fn about(fact: &Fact, death: &Death, cause: Cause) -> Option<String> 
         What::Oom(line) => kernel(line)?,
         What::OomReported { by, .. } => format!("{by} reports an out-of-memory kill"),
         What::Hardware(poison) => hardware(*poison).to_owned(),
-        What::Trapped { signal, fault } => format!("the kernel logged a {fault}, which ends a process with {signal}"),
+        What::Trapped { signal, fault } => format!("the kernel logged this fault: {fault}, which ends a process with {signal}"),
         What::Container(c) => container(c),
         What::Event(event) => container_event(*event, death)?,
         What::Evicted(reason) => evicted(*reason).to_owned(),
@@ -135,6 +135,7 @@ pub(super) fn about(fact: &Fact, death: &Death, cause: Cause) -> Option<String> 
         | What::Frame { .. }
         | What::Chained
         | What::Elastic(_)
+        | What::Current
         | What::Suppressed { .. }
         | What::Setting { .. }
         | What::Version { .. }
@@ -152,15 +153,23 @@ fn kernel(line: &OomLine) -> Option<String> {
         OomLine::Killed { memcg: Some(true), .. } => "the kernel killed it: a memory cgroup reached its limit".to_owned(),
         OomLine::Killed { memcg: Some(false), .. } => "the kernel killed it: the machine was out of memory".to_owned(),
         OomLine::Killed { memcg: None, .. } => "the kernel killed it for memory".to_owned(),
-        OomLine::Chosen { oom_memcg: Some(group), .. } => format!("limit of cgroup {group}"),
+        OomLine::Chosen { oom_memcg: Some(group), .. } => format!("limit of cgroup {}", short_path(group)),
         OomLine::Chosen { .. } => "the whole machine was short, not one cgroup".to_owned(),
-        OomLine::TaskIn { limit, .. } => format!("limit of cgroup {limit}"),
+        OomLine::TaskIn { limit, .. } => format!("limit of cgroup {}", short_path(limit)),
         OomLine::Usage { usage, limit: Some(limit), .. } => format!("{usage} in use, limit {limit}"),
         OomLine::Stat { key, value } => format!("{key} {value}"),
         OomLine::StatsFor { pairs, .. } if !pairs.is_empty() => "what filled the limit".to_owned(),
         OomLine::Group => "memory.oom.group: all processes of the cgroup are killed together".to_owned(),
         _ => return None,
     })
+}
+
+/// A cgroup path by its last element, where it is long; the quoted line has it whole.
+fn short_path(path: &str) -> String {
+    match path.rsplit_once('/') {
+        Some((_, last)) if path.len() > 48 && !last.is_empty() => format!("…/{last}"),
+        _ => path.to_owned(),
+    }
 }
 
 fn hardware(poison: Poison) -> &'static str {

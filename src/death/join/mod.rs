@@ -1,0 +1,9 @@
+//! Joins: which container record, kernel report and sender belongs to which death, strongest join first.
+
+mod containers;
+mod reports;
+mod senders;
+
+pub(super) use containers::containers;
+pub(super) use reports::reports;
+pub(super) use senders::senders;
