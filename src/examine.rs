@@ -4,7 +4,7 @@ use crate::death::{self, Context, Death};
 use crate::fact::{Limit, Resource, Setting, Shm, What};
 use crate::input::Source;
 use crate::note::Note;
-use crate::read;
+use crate::read::{self, Reading};
 use crate::remedy::sizing::{self, Given, Inputs, Sizing};
 use crate::remedy::{self, Case, Platform};
 use crate::report::{Entry, MemoryPicture, Report};
@@ -23,7 +23,11 @@ pub struct Options {
 
 /// Examines all sources as one incident. `notes` are those that were made when the sources were listed.
 pub fn examine(sources: &[Source<'_>], notes: Vec<Note>, options: &Options) -> Report {
-    let reading = read::read(sources);
+    conclude(read::read(sources), notes, options)
+}
+
+/// Judges what was read of one incident.
+pub fn conclude(reading: Reading, notes: Vec<Note>, options: &Options) -> Report {
     let gathered = death::gather(&reading.facts, &reading.inputs);
     let mut judged: Vec<(Death, Verdict)> = gathered
         .deaths

@@ -41,6 +41,7 @@ pub mod read;
 pub mod records;
 pub mod remedy;
 pub mod report;
+pub mod scan;
 pub mod seen;
 pub mod time;
 pub mod units;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::fact::{Claim, Fact, Who};
 use crate::input::Source;
+use crate::input::archive::Found;
 use crate::line::{self, Envelope, Line};
 use crate::note::Note;
 use crate::patterns;
@@ -41,21 +42,29 @@ pub struct Reading {
     pub notes: Vec<Note>,
 }
 
+impl Reading {
+    /// Adds what was read of other inputs of the same incident.
+    pub fn join(&mut self, other: Self) {
+        self.facts.extend(other.facts);
+        self.inputs.extend(other.inputs);
+        self.notes.extend(other.notes);
+    }
+}
+
 /// Reads all sources.
 pub fn read(sources: &[Source<'_>]) -> Reading {
     let mut reading = Reading::default();
     for source in sources {
-        let name = Arc::clone(&source.name);
-        match source.open() {
-            Ok(reader) => one(&name, reader, &mut reading),
-            Err(error) => reading.notes.push(Note::unread(&name, format!("cannot be read: {error}"))),
-        }
+        source.each(&mut |found| match found {
+            Found::Input(name, reader) => one(name, reader, &mut reading),
+            Found::Note(note) => reading.notes.push(note),
+        });
     }
     reading
 }
 
-/// Reads one source.
-fn one(name: &Arc<str>, mut reader: Box<dyn Read + Send + '_>, reading: &mut Reading) {
+/// Reads one input; what it gives is added to what was read before.
+pub fn one(name: &Arc<str>, mut reader: Box<dyn Read + '_>, reading: &mut Reading) {
     let mut head = Vec::new();
     if let Err(error) = reader.by_ref().take(DOCUMENT as u64 + 1).read_to_end(&mut head) {
         reading.notes.push(Note::unread(name, format!("cannot be read: {error}")));

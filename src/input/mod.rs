@@ -1,5 +1,13 @@
 //! Inputs: what the user named, as readers with names. Standard input, files, and every regular file below a folder.
 
+pub(crate) mod actions;
+pub mod archive;
+mod magic;
+mod tar;
+pub mod walk;
+mod zip;
+mod zstd;
+
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -8,6 +16,7 @@ use std::sync::{Arc, Mutex};
 use walkdir::WalkDir;
 
 use crate::note::Note;
+use archive::Found;
 
 /// Something to read: a name and a way to get at the bytes. Nothing is opened before it is read, so that a folder of ten
 /// thousand files does not take ten thousand descriptors.
@@ -46,6 +55,14 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Reads the source, or all files in it where it is an archive.
+    pub fn each(&self, sink: &mut archive::Sink<'_>) {
+        match self.open() {
+            Ok(reader) => archive::unpack(&self.name, reader, again(self.path()), sink),
+            Err(error) => sink(Found::Note(Note::unread(&self.name, format!("cannot be read: {}", reason(&error))))),
+        }
+    }
+
     /// The path of a file, for those who read it in another way than from front to back.
     pub fn path(&self) -> Option<&Path> {
         match &self.from {
@@ -53,6 +70,11 @@ impl<'a> Source<'a> {
             From::Stream(_) => None,
         }
     }
+}
+
+/// Opens a regular file once more; anything else gives its bytes only once.
+fn again(path: Option<&Path>) -> Option<File> {
+    path.filter(|path| path.is_file()).and_then(|path| File::open(path).ok())
 }
 
 /// Turns what the user named into sources, in that order, and tells what cannot be read. One bad path never hides another.

@@ -172,7 +172,7 @@ fn memory(picture: &MemoryPicture) -> Markup {
                 @for (process, rss, killed) in &picture.tasks {
                     div.task {
                         span { (cut(&visible(process), 40)) @if *killed { strong { " killed" } } }
-                        div.bar { i.task[!*killed].killed[*killed] style=(share(rss.0, largest)) {} }
+                        div.bar { i.alive[!*killed].killed[*killed] style=(share(rss.0, largest)) {} }
                         span.number { (rss) }
                     }
                 }

@@ -62,6 +62,10 @@ struct Lane<'a> {
 /// Draws the report; nothing where no moment is known.
 pub(super) fn draw(report: &Report) -> Option<Markup> {
     let (clock, mut events, untimed) = events(report)?;
+    // A single moment is said in the heading and makes no picture.
+    if events.len() < 2 {
+        return None;
+    }
     events.sort_by(|a, b| a.at.total_cmp(&b.at));
     let (first, last) = (events.first()?.at, events.last()?.at);
     let room = ((last - first) * 0.06).max(1.0);
