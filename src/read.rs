@@ -8,8 +8,8 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::fact::{Claim, Fact, Who};
-use crate::input::Source;
 use crate::input::archive::Found;
+use crate::input::{self, Source};
 use crate::line::{self, Envelope, Line};
 use crate::note::Note;
 use crate::patterns;
@@ -67,7 +67,8 @@ pub fn read(sources: &[Source<'_>]) -> Reading {
 pub fn one(name: &Arc<str>, mut reader: Box<dyn Read + '_>, reading: &mut Reading) {
     let mut head = Vec::new();
     if let Err(error) = reader.by_ref().take(DOCUMENT as u64 + 1).read_to_end(&mut head) {
-        reading.notes.push(Note::unread(name, format!("cannot be read: {error}")));
+        let end = if head.is_empty() { "" } else { " to its end" };
+        reading.notes.push(Note::unread(name, format!("cannot be read{end}: {}", input::reason(&error))));
         if head.is_empty() {
             return;
         }
@@ -96,9 +97,39 @@ pub fn one(name: &Arc<str>, mut reader: Box<dyn Read + '_>, reading: &mut Readin
     collector.finish(reading);
 }
 
+/// An input that grows: what was read of it so far can be judged at any moment.
+pub struct Stream {
+    lines: line::Lines,
+    collector: Collector,
+}
+
+impl Stream {
+    /// An input of which nothing was read.
+    pub fn new(name: &Arc<str>) -> Self {
+        Self { lines: line::Lines::default(), collector: Collector::new(name) }
+    }
+
+    /// Takes the next piece.
+    pub fn push(&mut self, bytes: &[u8]) {
+        let Self { lines, collector } = self;
+        lines.push(bytes, &mut |line| collector.line(&line, &Who::default()));
+    }
+
+    /// What was read, as if the input ended here; nothing while there are no facts.
+    pub fn so_far(&self) -> Option<Reading> {
+        let mut collector = self.collector.clone();
+        let count = self.lines.clone().finish(&mut |line| collector.line(&line, &Who::default()));
+        collector.count = count;
+        let mut reading = Reading::default();
+        collector.finish(&mut reading);
+        (!reading.facts.is_empty()).then_some(reading)
+    }
+}
+
 /// Collects the facts of one input and what is to be said of it.
-struct Collector<'a> {
-    name: &'a Arc<str>,
+#[derive(Clone)]
+struct Collector {
+    name: Arc<str>,
     facts: Vec<Fact>,
     kind: Option<Kind>,
     count: line::Count,
@@ -114,10 +145,10 @@ struct Collector<'a> {
     dropped: u64,
 }
 
-impl<'a> Collector<'a> {
-    fn new(name: &'a Arc<str>) -> Self {
+impl Collector {
+    fn new(name: &Arc<str>) -> Self {
         Self {
-            name,
+            name: Arc::clone(name),
             facts: Vec::new(),
             kind: None,
             count: line::Count::default(),
@@ -146,7 +177,9 @@ impl<'a> Collector<'a> {
         });
         match result {
             Ok(count) => self.count = count,
-            Err(error) => reading.notes.push(Note::unread(self.name, format!("cannot be read to its end: {error}"))),
+            Err(error) => {
+                reading.notes.push(Note::unread(&self.name, format!("cannot be read to its end: {}", input::reason(&error))))
+            }
         }
     }
 
@@ -168,7 +201,7 @@ impl<'a> Collector<'a> {
             widen(&mut self.boot_span, boot);
         }
         for (pattern, claim) in claims {
-            let place = Place::line(self.name, line.number);
+            let place = Place::line(&self.name, line.number);
             let mut fact = fact(claim, pattern.id, pattern.witness, place, &line.text, envelope);
             complete(&mut fact.who, about);
             fact.since = self.latest.filter(|_| fact.when.is_none());
@@ -195,7 +228,7 @@ impl<'a> Collector<'a> {
     fn record(&mut self, id: &'static str, read: records::Reading, first_line: u64) {
         for entry in read.entries {
             let place = Place {
-                input: Arc::clone(self.name),
+                input: Arc::clone(&self.name),
                 line: entry.line.or(Some(first_line).filter(|line| *line > 1)),
                 pointer: Some(entry.pointer.into()).filter(|p: &Arc<str>| !p.is_empty()),
             };
@@ -238,7 +271,7 @@ impl<'a> Collector<'a> {
     fn finish(self, reading: &mut Reading) {
         if self.dropped > 0 {
             reading.notes.push(Note::remark(
-                self.name,
+                &self.name,
                 format!("{} further lines that say the same were counted, not kept", self.dropped),
             ));
         }
@@ -252,7 +285,7 @@ impl<'a> Collector<'a> {
         });
         reading.facts.extend(self.facts);
         reading.inputs.push(Input {
-            name: Arc::clone(self.name),
+            name: Arc::clone(&self.name),
             kind,
             bytes: self.count.bytes,
             lines: self.count.lines,

@@ -15,7 +15,7 @@ const FLOORS: [&[&str]; 9] = [
     &["verdict"],
     &["remedy"],
     &["report"],
-    &["lib", "examine", "scan", "follow", "interrupt", "explain", "cli", "main"],
+    &["lib", "examine", "scan", "follow", "interrupt", "output", "tee", "explain", "cli", "main"],
 ];
 
 /// The one address of each dependency, as the beginnings of paths.

@@ -86,7 +86,7 @@ pub fn walk(root: &Path, choice: &Choice, sink: &mut dyn FnMut(Step) -> bool) ->
                 if !(kind.is_file() || kind.is_symlink() && path.is_file()) || !choice.takes(root, path) {
                     continue;
                 }
-                Step::File(shown(path), entry.into_path())
+                Step::File(named(path), entry.into_path())
             }
         };
         if !sink(step) {
@@ -94,4 +94,9 @@ pub fn walk(root: &Path, choice: &Choice, sink: &mut dyn FnMut(Step) -> bool) ->
         }
     }
     true
+}
+
+/// The name of a file below a folder; `.` says nothing.
+fn named(path: &Path) -> Arc<str> {
+    shown(path.strip_prefix(".").unwrap_or(path))
 }

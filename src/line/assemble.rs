@@ -35,7 +35,7 @@ fn hand(opened: Opened<'_>, number: u64, depth: usize, sink: &mut dyn FnMut(Line
 }
 
 /// The state between lines.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Assembler {
     block: Option<Block>,
     partials: Partials,
@@ -48,6 +48,7 @@ pub(super) struct Assembler {
 }
 
 /// A record of the kernel and its line number.
+#[derive(Clone)]
 struct Held {
     line: Line<'static>,
     /// Whether the next record must say itself that it goes on, as in /dev/kmsg.

@@ -98,7 +98,7 @@ pub struct Count {
 /// Cuts bytes into lines, fed piece by piece.
 ///
 /// However the bytes are divided into pieces, the lines are the same.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Lines {
     bytes: u64,
     wide: Widener,

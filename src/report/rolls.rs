@@ -36,7 +36,11 @@ impl series::Roll for Human {
         page.line(&format!("  {title}   {}, {}", verdict.cause.slug(), verdict.grade.slug()))?;
         page.hanging("  ", &verdict.summary)?;
         if let Some(evidence) = verdict.because.iter().find(|e| e.fact.place.line.is_some()).or(verdict.because.first()) {
-            let lead = format!("  {}   ", visible(&evidence.fact.place.to_string()));
+            // The incident's name stands above; only what it does not say is repeated.
+            let place = evidence.fact.place.to_string();
+            let place = place.strip_prefix(name).unwrap_or(&place).trim_start_matches(['/', '!', ' ']).to_owned();
+            let place = place.strip_prefix(':').map_or_else(|| visible(&place), |line| format!("line {line}"));
+            let lead = format!("  {place}   ");
             let room = page.width().saturating_sub(columns(&lead)).max(40);
             page.line(&format!("{lead}{}", cut(visible(&evidence.fact.text).trim_end(), room)))?;
         }

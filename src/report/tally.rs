@@ -37,7 +37,11 @@ impl Tally {
         self.inputs += report.inputs.len() as u64;
         self.bytes += report.inputs.iter().map(|input| input.bytes).sum::<u64>();
         self.binary += report.inputs.iter().filter(|input| input.kind == crate::seen::Kind::Binary).count() as u64;
-        *self.causes.entry(report.verdict.cause).or_default() += 1;
+        // Of an incident without any text nobody can say that nothing died.
+        let text = report.inputs.iter().any(|input| input.kind != crate::seen::Kind::Binary);
+        if text || !report.deaths.is_empty() {
+            *self.causes.entry(report.verdict.cause).or_default() += 1;
+        }
         self.lost(&report.notes);
     }
 

@@ -71,7 +71,9 @@ impl<'a> Folder<'a> {
     /// Gives away what was collected.
     fn give(&mut self, sink: &mut dyn FnMut(Job) -> bool) -> bool {
         let files = std::mem::take(&mut self.files);
-        let at = self.at.take().map_or_else(|| "".into(), |at| at.to_string_lossy().into_owned());
+        let at = self.at.take().unwrap_or_default();
+        let below = at.strip_prefix(".").ok().filter(|below| !below.as_os_str().is_empty());
+        let at = below.unwrap_or(&at).to_string_lossy().into_owned();
         let pod = Path::new(&at).file_name().is_some_and(|name| is_pod(&name.to_string_lossy()));
         let grouping = if pod && self.grouping == Grouping::Auto { Grouping::Dir } else { self.grouping };
         let last = |(_, path): &(Arc<str>, PathBuf)| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
