@@ -21,6 +21,18 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// How long lines that belong together are waited for.
 const SETTLE: Duration = Duration::from_millis(120);
 
+/// What came of a look.
+enum Next {
+    /// Bytes.
+    Piece,
+    /// Nothing yet.
+    Nothing,
+    /// Another file under the name, or none of the old bytes in it.
+    Anew,
+    /// The end of the pipe.
+    End,
+}
+
 /// Where the bytes come from.
 enum Feed<'a> {
     File { path: &'a Path, open: Option<File>, at: u64 },
@@ -41,7 +53,18 @@ pub(crate) fn follow(
     let mut told: HashMap<(u64, Option<u32>), (Cause, Grade)> = HashMap::new();
     let mut changed: Option<Instant> = None;
     loop {
-        let (came, open) = feed.take(&mut stream)?;
+        let (came, open) = match feed.take(&mut stream)? {
+            Next::Piece => (true, true),
+            Next::Nothing => (false, true),
+            Next::End => (false, false),
+            Next::Anew => {
+                // Lines count from 1 again; what stood in the old file was told.
+                report(&stream, options, &mut told, sink)?;
+                stream = Stream::new(&name);
+                told.clear();
+                (false, true)
+            }
+        };
         let over = !open || stop.load(Ordering::Relaxed);
         if came {
             changed.get_or_insert_with(Instant::now);
@@ -110,28 +133,33 @@ fn pipe() -> Feed<'static> {
 }
 
 impl Feed<'_> {
-    /// Takes a piece; tells whether there was one, and whether more may come.
-    fn take(&mut self, stream: &mut Stream) -> io::Result<(bool, bool)> {
+    /// Takes a piece, if there is one.
+    fn take(&mut self, stream: &mut Stream) -> io::Result<Next> {
         match self {
             Self::Pipe(pieces) => match pieces.try_recv() {
                 Ok(piece) => {
                     stream.push(&piece?);
-                    Ok((true, true))
+                    Ok(Next::Piece)
                 }
-                Err(TryRecvError::Empty) => Ok((false, true)),
-                Err(TryRecvError::Disconnected) => Ok((false, false)),
+                Err(TryRecvError::Empty) => Ok(Next::Nothing),
+                Err(TryRecvError::Disconnected) => Ok(Next::End),
             },
             Self::File { path, open, at } => {
                 let mut buffer = vec![0; 64 << 10];
                 let n = open.as_mut().map_or(Ok(0), |file| file.read(&mut buffer))?;
-                *at += n as u64;
-                stream.push(buffer.get(..n).unwrap_or_default());
-                if n == 0 && replaced(path, open.as_ref(), *at) {
-                    // A rotated log begins anew; one that does not exist yet may come.
-                    *open = File::open(path).ok();
-                    *at = 0;
+                if n > 0 {
+                    *at += n as u64;
+                    stream.push(buffer.get(..n).unwrap_or_default());
+                    return Ok(Next::Piece);
                 }
-                Ok((n > 0, true))
+                if !replaced(path, open.as_ref(), *at) {
+                    return Ok(Next::Nothing);
+                }
+                // A rotated log begins anew; one that does not exist yet may come.
+                let before = *at > 0;
+                *open = File::open(path).ok();
+                *at = 0;
+                Ok(if before { Next::Anew } else { Next::Nothing })
             }
         }
     }

@@ -77,7 +77,7 @@ pub fn one(name: &Arc<str>, mut reader: Box<dyn Read + '_>, reading: &mut Readin
     if head.is_empty() {
         reading.notes.push(Note::remark(name, "empty"));
         collector.kind = Some(Kind::Empty);
-    } else if line::looks_binary(&head[..head.len().min(8 << 10)]) {
+    } else if line::looks_binary(&head[..head.len().min(8 << 10)]) || is_void(&head) {
         reading.notes.push(Note::remark(name, "not text: skipped"));
         collector.kind = Some(Kind::Binary);
         collector.count.bytes = head.len() as u64;
@@ -95,6 +95,12 @@ pub fn one(name: &Arc<str>, mut reader: Box<dyn Read + '_>, reading: &mut Readin
         collector.lines(Cursor::new(head), &ranges, reading);
     }
     collector.finish(reading);
+}
+
+/// Whether there is nothing but NUL bytes for as long as anybody would wait: a log has a hole where it was cut, but a device
+/// or a bomb has nothing else.
+fn is_void(head: &[u8]) -> bool {
+    head.len() > DOCUMENT && head.iter().all(|byte| *byte == 0)
 }
 
 /// An input that grows: what was read of it so far can be judged at any moment.

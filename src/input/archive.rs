@@ -166,3 +166,30 @@ impl<R: Read> Read for Broken<R> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Bounds, Budget, FREE, RATIO};
+    use std::io::Read as _;
+
+    #[test]
+    fn too_many_bytes_for_an_archive_end_it() {
+        let budget = Budget::default();
+        budget.packed.set(3);
+        budget.unpacked.set(FREE + 3 * RATIO - 1);
+        let bounds = Bounds { budget: budget.into(), depth: 0 };
+        let mut reader = bounds.bounded(std::io::repeat(b'x'));
+        assert_eq!(reader.read(&mut [0; 2]).unwrap(), 2);
+        assert!(reader.read(&mut [0; 2]).unwrap_err().to_string().contains("unpacks to far more"));
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let mut bounds = Some(Bounds { budget: Budget::default().into(), depth: 0 });
+        let levels = std::iter::from_fn(|| {
+            bounds = bounds.as_ref()?.deeper();
+            bounds.as_ref().map(|_| ())
+        });
+        assert_eq!(levels.count(), 4);
+    }
+}

@@ -47,7 +47,10 @@ impl<'a> Source<'a> {
     /// Opens the source for reading from its beginning; a stream can be opened only once.
     pub fn open(&self) -> io::Result<Box<dyn Read + Send + '_>> {
         match &self.from {
-            From::Path(path) => Ok(Box::new(File::open(path)?)),
+            From::Path(path) => {
+                let file = File::open(path)?;
+                if is_device(&file) { Ok(Box::new(Endless(file.take(DEVICE)))) } else { Ok(Box::new(file)) }
+            }
             From::Stream(stream) => {
                 let reader = stream.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
                 Ok(reader.ok_or_else(|| io::Error::other("read before"))?)
@@ -68,6 +71,36 @@ impl<'a> Source<'a> {
         match &self.from {
             From::Path(path) => Some(path),
             From::Stream(_) => None,
+        }
+    }
+}
+
+/// How much of a device is read, in bytes: `/dev/kmsg` ends by then, and others never do.
+const DEVICE: u64 = 256 << 20;
+
+/// Whether a file is a device of characters.
+#[cfg(unix)]
+fn is_device(file: &File) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    file.metadata().is_ok_and(|found| found.file_type().is_char_device())
+}
+
+/// Whether a file is a device of characters.
+#[cfg(not(unix))]
+fn is_device(_: &File) -> bool {
+    false
+}
+
+/// A reader that may not end, and fails where it is left.
+struct Endless<R>(io::Take<R>);
+
+impl<R: Read> Read for Endless<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(buffer)? {
+            0 if self.0.limit() == 0 && !buffer.is_empty() => {
+                Err(io::Error::other(format!("a device without end: only its first {} MiB were read", DEVICE >> 20)))
+            }
+            n => Ok(n),
         }
     }
 }
