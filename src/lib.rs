@@ -14,7 +14,9 @@
 //! | 5 | [`verdict`] | causes, with what speaks for and against them |
 //! | 6 | [`remedy`] | what to do, and the sizing formula |
 //! | 7 | [`report`] | the only thing a renderer sees, and the renderers |
-//! | 8 | this file, `cli`, `main` | wiring |
+//! | 8 | [`examine`] | the whole way of one incident |
+//! | 9 | [`scan`] | many incidents, in parallel |
+//! | 10, 11 | `output`, `follow`, `tee`, `interrupt`, `explain`, then this file, `cli`, `main` | wiring |
 //!
 //! # Invariants
 //!

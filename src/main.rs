@@ -176,8 +176,9 @@ fn end(all: Vec<Series>, tally: &Tally, mut outputs: Vec<Opened>) -> io::Result<
     keep(outputs)
 }
 
-/// Gives all files their names.
-fn keep(outputs: Vec<Opened>) -> io::Result<()> {
+/// Gives all files their names, once everything is written: where one report fails, none replaces an older one.
+fn keep(mut outputs: Vec<Opened>) -> io::Result<()> {
+    outputs.iter_mut().try_for_each(|(_, out, _)| out.flush())?;
     outputs.into_iter().try_for_each(|(_, out, _)| out.keep())
 }
 

@@ -30,7 +30,8 @@ impl series::Roll for Human {
         if verdict.cause.class() == Class::None {
             return Ok(());
         }
-        page.line(&visible(name))?;
+        // A name alone at the beginning of a line could be read as a command by the CI system that shows it.
+        page.line(&format!("= {}", visible(name)))?;
         let class = verdict.cause.class();
         let title = page.painted(class.title(), human::color(class));
         page.line(&format!("  {title}   {}, {}", verdict.cause.slug(), verdict.grade.slug()))?;
