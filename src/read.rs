@@ -306,8 +306,15 @@ impl Collector {
 fn fact(claim: Claim, id: &'static str, witness: crate::fact::Witness, place: Place, text: &str, envelope: &Envelope) -> Fact {
     let Claim { what, mut who } = claim;
     who.rank = who.rank.or(envelope.rank);
-    let about =
-        Who { container: envelope.container.clone(), pod: envelope.pod.clone(), host: envelope.host.clone(), ..Who::default() };
+    // Engines write ids, Compose and kubectl write names before a line.
+    let is_id = |text: &String| text.len() >= 12 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let about = Who {
+        container: envelope.container.clone().filter(is_id),
+        container_name: envelope.container.clone().filter(|text| !is_id(text)),
+        pod: envelope.pod.clone(),
+        host: envelope.host.clone(),
+        ..Who::default()
+    };
     complete(&mut who, &about);
     Fact { what, who, when: envelope.when, since: None, boot: envelope.boot, place, text: cut(text), witness, id }
 }

@@ -14,6 +14,8 @@ pub struct Context {
     pub inputs: Vec<Input>,
     /// Frames of native stacks, as UCX and glog print them: what a process was doing when a signal came.
     pub frames: Vec<Fact>,
+    /// When the kernel reported OOM kills, by every clock that its lines had.
+    pub kill_times: Vec<Stamp>,
     /// How many OOM kills the kernel reported in all inputs, joined or not.
     pub oom_kills: usize,
 }
@@ -59,6 +61,7 @@ impl Context {
             facts: facts.iter().filter(|fact| circumstantial(&fact.what)).cloned().collect(),
             frames: facts.iter().filter(|fact| is_native(&fact.what)).take(FRAMES).cloned().collect(),
             inputs: inputs.to_vec(),
+            kill_times: facts.iter().filter(|fact| kills(&fact.what)).flat_map(|fact| [fact.when, fact.boot]).flatten().collect(),
             oom_kills: facts.iter().filter(|fact| kills(&fact.what)).count(),
         }
     }

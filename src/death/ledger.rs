@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::identity::{Relation, agree, agree_id, compare, relate};
 use super::traceback::{self, Traceback};
-use super::{Death, is_same, merge_who};
-use crate::fact::{Fact, How, Opening, Resource, Role, What, Who, Why};
-use crate::seen::Input;
+use super::{Death, Join, merge_who};
+use crate::fact::{Fact, How, Opening, Role, Table, What, Who, Why};
+use crate::seen::{Input, Kind};
+use crate::time::Stamp;
 use crate::units::Signal;
 
 /// Exceptions that only pass on what happened to another process.
@@ -82,7 +84,18 @@ pub(super) fn deaths(facts: &[Fact], inputs: &[Input]) -> Vec<Death> {
     let mut ledger = Ledger { deaths: Vec::new() };
     for (index, input) in inputs.iter().enumerate() {
         let own: Vec<&Fact> = facts.iter().filter(|fact| fact.place.input == input.name).collect();
+        let first = ledger.deaths.len();
         ledger.input(index, &own);
+        // A log that names one job only is that job's.
+        let mut jobs: Vec<String> =
+            own.iter().filter_map(|f| f.who.job.as_deref()?.split('.').next().map(str::to_owned)).collect();
+        jobs.sort_unstable();
+        jobs.dedup();
+        if let ([job], Kind::TrainingLog) = (jobs.as_slice(), input.kind) {
+            for death in &mut ledger.deaths[first..] {
+                death.who.job.get_or_insert_with(|| job.clone());
+            }
+        }
     }
     ledger.deaths
 }
@@ -105,13 +118,33 @@ impl Ledger {
         let headings =
             |line: u64| facts.iter().any(|f| matches!(f.what, What::Traceback(Opening::Heading)) && f.place.line == Some(line));
         let mut current: Option<(u64, &Who)> = None;
+        let mut row: Option<(u64, Who)> = None;
+        let mut stack: Option<(usize, u64)> = None;
         for (line, here) in lines {
             if let Some(fact) = here.iter().find(|fact| fact.what == What::Current) {
                 current = Some((line, &fact.who));
                 self.complete(input, line, &fact.who);
             }
+            for fact in here.iter().filter(|fact| matches!(fact.what, What::Elastic(Table::Row))) {
+                // The rows of torchrun's table: host and rank stand above the exit code of the same process.
+                let fresh = row.as_ref().is_none_or(|(at, _)| line - at > 2);
+                let known = row.take().filter(|_| !fresh).map_or_else(Who::default, |(_, who)| who);
+                let mut who = fact.who.clone();
+                merge_who(&mut who, &known);
+                row = Some((line, who));
+            }
             let traceback = ends.get(&line).copied();
             let spoken: Vec<&Fact> = here.iter().copied().filter(|fact| speaks_of_death(&fact.what)).collect();
+            if let Some((death, last)) = stack.filter(|(_, last)| line - last <= 2) {
+                // faulthandler prints the stack of the dying thread right below its message.
+                let frames: Vec<&Fact> = here.iter().copied().filter(|f| matches!(f.what, What::Frame { .. })).collect();
+                if !frames.is_empty() {
+                    self.deaths[death].facts.extend(frames.into_iter().cloned());
+                    stack = Some((death, line));
+                } else if line > last + 1 {
+                    stack = None;
+                }
+            }
             if spoken.is_empty() {
                 if let Some(traceback) = traceback.filter(|t| !t.ignored && !headings(line)) {
                     self.exception(input, line, traceback);
@@ -120,8 +153,15 @@ impl Ledger {
             }
             let mut first = None;
             for fact in spoken {
-                let at = self.enter(input, line, fact, first);
+                let mut fact = fact.clone();
+                if let Some((_, who)) = row.as_ref().filter(|(at, _)| line - at <= 3 && fact.who.own_pid.is_some()) {
+                    merge_who(&mut fact.who, who);
+                }
+                let at = self.enter(input, line, &fact, first);
                 first.get_or_insert(at);
+                if matches!(fact.what, What::Caught { hint: false, .. }) {
+                    stack = Some((at, line));
+                }
                 let death = &mut self.deaths[at];
                 death.late |= ignored(line) && death.facts.len() == 1;
                 if let Some((_, who)) = current.filter(|(at, _)| line - at <= NEAR && is_fault(death)) {
@@ -160,18 +200,7 @@ impl Ledger {
                     && (d.who.host_pid.is_none() || fact.who.host_pid.is_none())
             }),
             What::Gpu { .. } => self.last(|d| d.find(|w| matches!(w, What::Gpu { .. })).is_some()),
-            What::OomReported { .. } => self.last(|d| {
-                (d.signal == Some(Signal::KILL) || d.vanished())
-                    && may_share(d, fact)
-                    && same_unit_or_job(d, fact)
-                    && (fact.who.host_pid.is_none() || d.who.host_pid.is_none())
-            }),
-            What::Stopped { .. } => self.last(|d| {
-                (d.signal.is_none_or(|s| s == Signal::KILL || s == Signal::TERM))
-                    && d.refused(Resource::Shm).is_none()
-                    && may_share(d, fact)
-                    && (fact.who.host_pid.is_none() || d.who.host_pid.is_none() && d.order.0 != input)
-            }),
+            What::OomReported { .. } | What::Stopped { .. } => self.reported(input, fact, signal),
             _ => None,
         });
         let Some(at) = at else {
@@ -195,9 +224,10 @@ impl Ledger {
         };
         death.count += u64::from(another);
         let echo = matches!(fact.what, What::Ended { how: How::Code(_), .. }) && signal.is_none();
-        if echo && death.signal.is_none() && fact.who.own_pid.is_some() && death.refused(Resource::Shm).is_some() {
-            // Who was refused shared memory lived to say so; the process that then ended is the dead one.
+        if echo && death.signal.is_none() && fact.who.own_pid.is_some() && !ended_with_pid(death) {
+            // Who raised or was refused something lived to say so; the process that then ended is the dead one.
             death.who.own_pid = fact.who.own_pid;
+            death.who.rank = death.who.rank.or(fact.who.rank);
         }
         if !echo {
             death.signal = death.signal.or(signal);
@@ -242,6 +272,36 @@ impl Ledger {
         });
     }
 
+    /// The death that a supervisor's report of a kill for memory is about.
+    ///
+    /// In one log, nearness is enough. A report from another input needs an id in common, or the same moment; where neither
+    /// side has a clock or a name, it may belong, and the verdict will say that this is all.
+    fn reported(&mut self, input: usize, fact: &Fact, signal: Option<Signal>) -> Option<usize> {
+        let times: Vec<Stamp> = [fact.when, fact.boot].into_iter().flatten().collect();
+        let killed = |d: &Death| d.signal.is_none_or(|s| Some(s) == signal) && (d.signal.is_some() || d.vanished());
+        let mut found = None;
+        for (at, death) in self.deaths.iter().enumerate().filter(|(_, d)| killed(d) && !d.late) {
+            let relation = relate(death, &fact.who, &times);
+            let join = match relation {
+                Relation::Other(_) => continue,
+                Relation::Same(join) => join,
+                Relation::Open { .. } if death.order.0 == input => {
+                    found = Some((at, None));
+                    continue;
+                }
+                Relation::Open { near: Some(gap) } if gap.sure => Join::OnlyOneInTime,
+                Relation::Open { near: Some(_) } => Join::ProgramAndUnsureTime,
+                Relation::Open { near: None } => Join::OnlyOne,
+            };
+            if found.is_none() || death.order.0 == input {
+                found = Some((at, (death.order.0 != input).then_some(join)));
+            }
+        }
+        let (at, join) = found?;
+        self.deaths[at].joined.extend(join.map(|join| (fact.place.clone(), join)));
+        Some(at)
+    }
+
     fn last(&self, test: impl Fn(&Death) -> bool) -> Option<usize> {
         self.deaths.iter().rposition(test)
     }
@@ -254,7 +314,7 @@ impl Ledger {
         let own = fact.who.own_pid?;
         self.last(|d| {
             let known = d.who.own_pid == Some(own) || d.facts.iter().any(|f| f.who.own_pid == Some(own));
-            known && is_same(&d.who.container, &fact.who.container) && is_same(&d.who.pod, &fact.who.pod)
+            known && agree_id(&d.who.container, &fact.who.container) && agree(&d.who.pod, &fact.who.pod)
         })
     }
 
@@ -264,8 +324,15 @@ impl Ledger {
             return self.last(|d| {
                 let nameless = d.who.host_pid.is_none() && d.who.own_pid.is_none() && d.order.0 == input;
                 d.who.host_pid == Some(pid)
-                    || nameless && d.signal == signal && is_same(&d.who.unit, &fact.who.unit) && may_share(d, fact)
+                    || nameless && d.signal == signal && agree(&d.who.unit, &fact.who.unit) && may_share(d, fact)
             });
+        }
+        // A message that a worker is gone, and another that gives the exit code it went with: one worker.
+        let gone = |d: &Death| d.order.0 == input && d.vanished() && d.who.own_pid.is_none() && d.who.role == fact.who.role;
+        if fact.who.own_pid.is_none()
+            && let Some(at) = self.last(gone)
+        {
+            return Some(at);
         }
         let faulty = |d: &Death| d.order.0 == input && d.signal.is_none() && d.find(|w| matches!(w, What::Hardware(_))).is_some();
         self.last(|d| {
@@ -273,7 +340,7 @@ impl Ledger {
                 && (fact.who.own_pid.is_none() || d.who.own_pid.is_none())
                 && (fact.who.rank.is_none() || d.who.rank.is_none() || fact.who.rank == d.who.rank)
                 && may_share(d, fact)
-                && is_same(&d.who.unit, &fact.who.unit)
+                && agree(&d.who.unit, &fact.who.unit)
         })
     }
 
@@ -307,13 +374,13 @@ fn code_of(what: &What) -> Option<i64> {
     }
 }
 
-/// Whether a death and a fact can be about the same container and machine.
-fn may_share(death: &Death, fact: &Fact) -> bool {
-    is_same(&death.who.container, &fact.who.container)
-        && is_same(&death.who.container_name, &fact.who.container_name)
-        && is_same(&death.who.pod, &fact.who.pod)
+/// Whether a process that ended is known by its pid.
+fn ended_with_pid(death: &Death) -> bool {
+    death.all(|w| matches!(w, What::Ended { .. })).any(|f| f.who.own_pid.is_some())
 }
 
-fn same_unit_or_job(death: &Death, fact: &Fact) -> bool {
-    is_same(&death.who.unit, &fact.who.unit) && is_same(&death.who.job, &fact.who.job)
+/// Whether a death and a fact can be about the same container, pod, unit, job and machine.
+fn may_share(death: &Death, fact: &Fact) -> bool {
+    let place = Who { own_pid: None, host_pid: None, ..fact.who.clone() };
+    !matches!(compare(&death.who, &place), Relation::Other(_))
 }

@@ -5,6 +5,7 @@
 
 mod cgroup;
 mod context;
+mod identity;
 mod join;
 mod ledger;
 mod oom_block;
@@ -20,7 +21,8 @@ pub use oom_report::{OomReport, Task, Victim};
 pub use traceback::Traceback;
 
 use crate::fact::{Container, ContainerEvent, Fact, How, Resource, Role, What, Who};
-use crate::seen::Input;
+use crate::place::Place;
+use crate::seen::{Input, Kind};
 use crate::time::Stamp;
 use crate::units::Signal;
 
@@ -41,10 +43,14 @@ pub enum Join {
     SamePid,
     /// The same program at the same time.
     ProgramAndTime,
+    /// The same program at the same time, if two clocks without a zone mean the same.
+    ProgramAndUnsureTime,
     /// The same program, while the clocks cannot be compared.
     Program,
     /// Nothing else was given that it could belong to.
     OnlyOne,
+    /// Nothing else was given that it could belong to, and the clocks agree.
+    OnlyOneInTime,
 }
 
 impl Join {
@@ -58,10 +64,27 @@ impl Join {
             Self::Unit => "the same unit",
             Self::SamePid => "the same pid, in one pid namespace",
             Self::ProgramAndTime => "the same program at the same time",
+            Self::ProgramAndUnsureTime => "the same program at the same time, if both clocks are in one zone",
             Self::Program => "the same program; the clocks of the two logs cannot be compared",
-            Self::OnlyOne => "the only container that was given",
+            Self::OnlyOne => "nothing else was given that it could belong to",
+            Self::OnlyOneInTime => "nothing else was given that it could belong to, and the clocks agree",
         }
     }
+}
+
+/// Why a kernel report was not joined to a death.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Aside {
+    /// It names another container, pod, job, unit or machine.
+    Place,
+    /// It is of another time.
+    Time,
+    /// It names another process or program.
+    Process,
+    /// The death was no kill for memory.
+    Signal,
+    /// Nothing joins the two.
+    Unjoined,
 }
 
 /// One dead process, or one failure that ended a job.
@@ -79,16 +102,18 @@ pub struct Death {
     pub oom: Option<(OomReport, Option<Join>)>,
     /// The exception that it is, or that told of it.
     pub traceback: Option<Traceback>,
-    /// How its container's record was joined.
-    pub container_join: Option<Join>,
+    /// By what facts from elsewhere were joined to it, by their place.
+    pub joined: Vec<(Place, Join)>,
     /// Kernel reports that were seen and do not belong to it, each with the reason.
-    pub aside: Vec<(Fact, String)>,
+    pub aside: Vec<(Fact, Aside, String)>,
     /// Which input and line spoke first: the order of deaths.
     pub order: (usize, u64),
     /// How many processes died this way.
     pub count: u64,
     /// Told of after the program's end, or in an exception that Python ignored.
     pub late: bool,
+    /// It happened beside the others and explains none of them: a process started by exec, a sidecar's earlier run.
+    pub beside: bool,
     /// It follows from another death (a peer ended by the launcher, a parent's exit code).
     pub consequence: bool,
 }
@@ -127,6 +152,11 @@ impl Death {
         self.find(|what| matches!(what, What::Caught { hint: true, .. } | What::Ended { hint: true, .. }))
     }
 
+    /// By what a fact from elsewhere was joined to it; nothing for its own words.
+    pub fn join_of(&self, fact: &Fact) -> Option<Join> {
+        self.joined.iter().find(|(place, _)| *place == fact.place).map(|(_, join)| *join)
+    }
+
     /// Whether nothing is known but that the process is gone.
     pub fn vanished(&self) -> bool {
         self.signal.is_none()
@@ -147,14 +177,6 @@ impl Death {
     /// Whether a process of the training job's own kind died: not merely some container, unit or CI job.
     pub fn is_process(&self) -> bool {
         !matches!(self.who.role, Role::Job | Role::Main | Role::Unit)
-    }
-}
-
-/// Whether two names can be the same: one is not known, they are equal, or one is the beginning of the other (short ids).
-fn is_same(one: &Option<String>, other: &Option<String>) -> bool {
-    match (one, other) {
-        (Some(one), Some(other)) => one.starts_with(other.as_str()) || other.starts_with(one.as_str()),
-        _ => true,
     }
 }
 
@@ -194,13 +216,29 @@ pub struct Gathered {
     pub context: Context,
 }
 
+/// The programs' own logs come first, then exit records, then logs of whole machines.
+fn rank(kind: Kind) -> u8 {
+    match kind {
+        Kind::TrainingLog => 0,
+        Kind::Record(_) => 1,
+        Kind::Journal => 2,
+        Kind::KernelLog => 3,
+        Kind::Empty | Kind::Binary => 4,
+    }
+}
+
 /// Gathers facts into deaths. `inputs` tell what was read, so that a kernel log's silence can count.
 pub fn gather(facts: &[Fact], inputs: &[Input]) -> Gathered {
     let context = Context::new(facts, inputs);
+    // The order in which files were named on the command line must not decide anything.
+    let mut sorted = inputs.to_vec();
+    sorted.sort_by_key(|input| (rank(input.kind), input.name.clone()));
+    let inputs = sorted.as_slice();
     let mut deaths = ledger::deaths(facts, inputs);
+    join::faults(&mut deaths);
     join::containers(&mut deaths, facts, inputs);
     join::reports(&mut deaths, facts, inputs);
     join::senders(&mut deaths, facts);
-    settle::settle(&mut deaths, facts);
+    settle::settle(&mut deaths, facts, inputs);
     Gathered { deaths, context }
 }

@@ -25,6 +25,9 @@ struct Block<'a> {
     numbers: Numbers,
     quotes: Vec<&'a Fact>,
     kills: Vec<&'a Fact>,
+    /// The line that names the victim, should the kill line be lost.
+    chosen: Option<&'a Fact>,
+    skipped: bool,
     last: Option<&'a Fact>,
 }
 
@@ -112,6 +115,7 @@ impl<'a> Block<'a> {
                 }
             }
             OomLine::ChosenTail => report.victim_cgroup.clone_from(&fact.who.cgroup),
+            OomLine::Skipped => self.skipped = true,
             OomLine::Announced { memcg } => report.memcg = report.memcg.or(Some(*memcg)),
             OomLine::Group => {
                 report.group = true;
@@ -122,6 +126,9 @@ impl<'a> Block<'a> {
                 self.kill(fact, *anon, *shmem);
             }
             _ => {}
+        }
+        if matches!(line, OomLine::Chosen { .. } | OomLine::ChosenTail) && fact.who.host_pid.is_some() {
+            self.chosen = Some(fact);
         }
         if quotable(line) {
             self.quotes.push(fact);
@@ -143,6 +150,11 @@ impl<'a> Block<'a> {
     }
 
     fn close(mut self) -> Option<OomReport> {
+        if let Some(fact) = self.chosen.filter(|_| self.kills.is_empty() && !self.skipped) {
+            // Linux 5.0 and later print the choice right before the kill; only its line was lost.
+            self.kill(fact, None, None);
+            self.report.kill_line_lost = true;
+        }
         let kill = *self.kills.first()?;
         let mut report = self.report;
         (report.when, report.boot) = (kill.when, kill.boot);

@@ -31,6 +31,10 @@ pub struct OomReport {
     pub victims: Vec<Victim>,
     /// The task table.
     pub tasks: Vec<Task>,
+    /// The line of the kill is missing; the victim is known from the line that names the choice.
+    pub kill_line_lost: bool,
+    /// The lines stand in a program's log: somebody may have pasted or quoted them.
+    pub quoted: bool,
     /// `memory.oom.group` was set.
     pub group: bool,
     /// SysRq-f asked for the kill (`order=-1`).

@@ -1,20 +1,24 @@
 //! Last corrections to the deaths: symptoms of one cause become one death, quotations go, consequences are marked.
 
+use super::Death;
+use super::identity::{Relation, agree, agree_id, compare};
 use super::ledger::is_echo;
-use super::{Death, is_same};
-use crate::fact::{Fact, How, Resource, What, Why};
+use crate::fact::{Fact, How, Resource, What, Who, Why, Witness};
+use crate::seen::{Input, Kind};
 use crate::units::Signal;
 
 /// Last corrections, when all evidence is in: symptoms of one full /dev/shm become one death, quotations are dropped,
 /// consequences are marked, and the earliest comes first.
-pub(super) fn settle(deaths: &mut Vec<Death>, facts: &[Fact]) {
+pub(super) fn settle(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input]) {
     semaphores(deaths);
     one_full(deaths, Resource::Shm);
     one_full(deaths, Resource::Disk);
     beside_others(deaths);
     quotations(deaths, facts);
     consequences(deaths);
-    deaths.sort_by_key(|death| (death.late, death.consequence, death.order));
+    strangers(deaths, facts, inputs);
+    deaths.sort_by_key(|death| (death.late, death.consequence, death.beside, death.order));
+    earliest_first(deaths);
 }
 
 /// Processes that die of SIGBUS and processes that are refused room suffer from the same full /dev/shm or disk.
@@ -22,8 +26,8 @@ fn one_full(deaths: &mut Vec<Death>, resource: Resource) {
     let bus = deaths.iter().position(|d| d.signal == Some(Signal::BUS) && d.refused(resource).is_none());
     let refused = deaths.iter().position(|d| d.refused(resource).is_some() && d.signal.is_none());
     let (Some(bus), Some(refused)) = (bus, refused) else { return };
-    if !is_same(&deaths[bus].who.container, &deaths[refused].who.container)
-        || !is_same(&deaths[bus].who.pod, &deaths[refused].who.pod)
+    if !agree_id(&deaths[bus].who.container, &deaths[refused].who.container)
+        || !agree(&deaths[bus].who.pod, &deaths[refused].who.pod)
     {
         return;
     }
@@ -69,18 +73,60 @@ fn semaphores(deaths: &mut [Death]) {
     }
 }
 
-/// Messages without a traceback or any witness but the program, in a log that later says it ended in good order, are
-/// quotations (a training sample, a printed configuration) or were survived.
+/// What only programs tell, in a log that later says it ended in good order, was quoted (a training sample, a printed README),
+/// survived, or of an earlier attempt. The kernel's words count as a program's where they stand in a program's log without a
+/// clock.
 fn quotations(deaths: &mut Vec<Death>, facts: &[Fact]) {
     deaths.retain(|death| {
-        let by_programs = death.facts.iter().all(|f| f.witness == crate::fact::Witness::Program) && death.oom.is_none();
-        let traced = death.traceback.as_ref().is_some_and(|t| t.opened && !t.ignored);
+        let said = |f: &Fact| {
+            f.witness == Witness::Program || matches!(f.what, What::Ended { .. } | What::Stopped { why: Why::Cleanup, .. })
+        };
+        let quoted = death.oom.as_ref().is_none_or(|(report, _)| report.quoted);
+        let by_programs = quoted && death.facts.iter().all(|f| said(f) || matches!(f.what, What::Oom(_)));
         let Some(last) = death.facts.last() else { return false };
-        let survived = facts
-            .iter()
-            .any(|fact| fact.what == What::Finished && fact.place.input == last.place.input && fact.place.line > last.place.line);
-        !(by_programs && survived && (!traced || death.late))
+        let survived = facts.iter().any(|fact| {
+            fact.what == What::Finished
+                && fact.place.input == last.place.input
+                && fact.place.line > last.place.line
+                && agree_id(&fact.who.container, &last.who.container)
+                && agree(&fact.who.container_name, &last.who.container_name)
+        });
+        !(by_programs && survived)
     });
+}
+
+/// Deaths that only the log of a whole machine tells of, and deaths in containers that no record is about, explain nothing of
+/// the job whose own log or record was given.
+fn strangers(deaths: &mut [Death], facts: &[Fact], inputs: &[Input]) {
+    let own = |name: &str| inputs.iter().any(|i| &*i.name == name && matches!(i.kind, Kind::TrainingLog | Kind::Record(_)));
+    let records: Vec<&Who> = facts.iter().filter(|f| matches!(f.what, What::Container(_))).map(|f| &f.who).collect();
+    let placed = |d: &Death| d.who.container.is_some() || d.who.pod.is_some();
+    let foreign =
+        |d: &Death| placed(d) && !records.is_empty() && records.iter().all(|r| matches!(compare(&d.who, r), Relation::Other(_)));
+    let stranger = |d: &Death| foreign(d) || !d.facts.iter().any(|f| own(&f.place.input));
+    if deaths.iter().any(|d| !d.late && !d.beside && !stranger(d)) {
+        for death in deaths.iter_mut() {
+            death.beside |= stranger(death);
+        }
+    }
+}
+
+/// Brings the death to the front that happened first by comparable clocks, where it is of the kind that explains others.
+fn earliest_first(deaths: &mut [Death]) {
+    let candidates = deaths.iter().take_while(|d| !d.late && !d.consequence && !d.beside).count();
+    let explains =
+        |d: &Death| d.oom.is_some() || d.refused(Resource::Shm).is_some() || matches!(d.signal, Some(Signal::BUS | Signal::KILL));
+    let mut first = 0;
+    for at in 1..candidates {
+        let (Some(one), Some(other)) = (deaths[first].when(), deaths[at].when()) else { continue };
+        let apart = one.gap(other).is_some_and(|gap| gap.seconds > 2.0);
+        if explains(&deaths[at]) && apart && other.before(one) == Some(true) {
+            first = at;
+        }
+    }
+    if let Some(front) = deaths.get_mut(..=first) {
+        front.rotate_right(1);
+    }
 }
 
 /// Marks deaths that follow from another one.

@@ -74,7 +74,8 @@ pub(super) fn compose<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest
     let end = text.bytes().take(80).position(|b| !(b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.')))?;
     let (name, rest) = text.split_at_checked(end)?;
     let bar = rest.trim_start_matches(' ').strip_prefix('|')?;
-    if !rest.starts_with(' ') || !numbered(name) {
+    // A service with a container_name of its own bears no number; Compose still pads it to two blanks at least.
+    if !rest.starts_with(' ') || !(numbered(name) || rest.starts_with("  ")) {
         return None;
     }
     let rest = if bar.is_empty() { bar } else { bar.strip_prefix(' ')? };

@@ -11,7 +11,7 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "elastic/failed",
         witness: Witness::Supervisor,
         stems: &["failed (exitcode: "],
-        regex: r#"^(?:[^"'`]*[\]:\s])?failed \(exitcode: (?<code>-?\d+)\) local_rank: \d+ \(pid: (?<pid>\d+)\)(?: |$)"#,
+        regex: r#"^(?:(?:[^"'`]*api(?:\.py)?:(?:\d+\]\s|\s?\[ERROR\]\s)?|\s*ERROR\s+))?failed \(exitcode: (?<code>-?\d+)\) local_rank: \d+ \(pid: (?<pid>\d+)\)(?: |$)"#,
         read: ended,
         samples: &[
             "failed (exitcode: 1) local_rank: 0 (pid: 20722) of binary: /opt/python/bin/python3.11",

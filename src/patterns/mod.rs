@@ -23,6 +23,7 @@ mod pools;
 mod python;
 mod ray;
 mod resources;
+mod runtime_log;
 mod serving;
 mod settings;
 mod shell;
@@ -118,6 +119,7 @@ const SPEAKERS: &[&[Pattern]] = &[
     pools::TABLE,
     ray::TABLE,
     resources::TABLE,
+    runtime_log::TABLE,
     serving::TABLE,
     settings::TABLE,
     shell::TABLE,

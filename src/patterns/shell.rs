@@ -94,6 +94,19 @@ pub(super) const TABLE: &[Pattern] = &[
             "news: line 4: 17 people Killed",
         ],
     },
+    // bash, the further members of a pipeline below the line of its first.
+    Pattern {
+        id: "shell/pipeline",
+        witness: Witness::Supervisor,
+        stems: &[" | "],
+        regex: r"^ {2,}(?<pid>\d+) (?<signal>[^\d\s|]\S*(?: \S+){0,3}?)\s{2,}\| [^\d\s].*$",
+        read: job,
+        samples: &["     34858 Killed                  | gmm-acc-mllt --rand-prune=4.0 exp/tri3/2.mdl ark:- 3.macc"],
+        near_misses: &[
+            "     34856                         | weight-silence-post 0.0 1:2:3:4:5 exp/tri3/2.mdl ark:- ark:-",
+            "  12 Killed  | 7 | 3 |",
+        ],
+    },
     // Interactive shells with job control: bash `[1]+  Killed`, zsh `[1]  + 12345 killed`.
     Pattern {
         id: "shell/job",

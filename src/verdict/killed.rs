@@ -2,8 +2,8 @@
 
 use super::says::{self, sentence, subject};
 use super::{Cause, Finding, Grade};
-use crate::death::{Context, Cover, Death};
-use crate::fact::{ContainerEvent, Fact, How, Reason, Role, What, Why, Witness};
+use crate::death::{Aside, Context, Cover, Death};
+use crate::fact::{ContainerEvent, Fact, How, Reason, Role, Status, What, Why, Witness};
 use crate::units::Signal;
 
 /// Somebody says that he sent the signal, or why the job was ended.
@@ -64,12 +64,16 @@ pub(super) fn not_for_memory(death: &Death, context: &Context) -> Option<Finding
                 .because(fact, "the exit code is invented (ContainerStatusUnknown)"),
         );
     }
-    let record = death
-        .containers()
-        .find(|(_, c)| c.exit_code == Some(137) && (c.oom_killed == Some(false) || matches!(c.reason, Some(Reason::Error))));
+    let record = death.containers().find(|(_, c)| {
+        let failed = c.exit_code.is_some_and(|code| code != 0) && c.status == Status::Exited;
+        // The flag would be up for a child as well; `Error` beside another exit code tells only of the main process.
+        failed && c.oom_killed == Some(false) || c.exit_code == Some(137) && c.reason == Some(Reason::Error)
+    });
     let (cover, input) = context.cover(death.when());
-    let silent = cover == Cover::Covers && context.oom_kills == 0 && death.oom.is_none();
-    let own_time = death.aside.iter().any(|(_, reason)| reason.contains("another container") || reason.contains("another pod"));
+    // A report of another time or of another container does not break the silence about this death.
+    let when = death.when();
+    let near = context.kill_times.iter().any(|kill| when.and_then(|when| when.gap(*kill)).is_some_and(|gap| gap.seconds < 300.0));
+    let silent = cover == Cover::Covers && death.oom.is_none() && (!near || own_time(death));
     // Docker's event log names every kill of its own and every OOM notice; Podman's knows neither.
     let logged = death.event(|e| e == ContainerEvent::Started).is_some()
         && death.event(|e| matches!(e, ContainerEvent::Died(Some(137)))).is_some();
@@ -95,7 +99,7 @@ pub(super) fn not_for_memory(death: &Death, context: &Context) -> Option<Finding
     let mut found = Finding::new(Cause::SigkillUnexplained, Grade::Likely, text);
     if let Some((fact, _)) = record {
         found = found.because(fact, "SIGKILL, and not flagged as killed for memory; the flag can be lost");
-        if !silent && !own_time {
+        if !silent && !own_time(death) {
             found.grade = Grade::Suspected;
         }
     }
@@ -105,6 +109,11 @@ pub(super) fn not_for_memory(death: &Death, context: &Context) -> Option<Finding
         found = found.because(fact, says);
     }
     Some(found)
+}
+
+/// Whether the kernel's reports were set aside because they name another place.
+fn own_time(death: &Death) -> bool {
+    !death.aside.is_empty() && death.aside.iter().all(|(_, reason, _)| *reason == Aside::Place)
 }
 
 /// A bare SIGKILL.

@@ -16,8 +16,8 @@ mod shm;
 pub use cause::{Cause, Class, Grade};
 pub use shm::shm_of;
 
-use crate::death::{Context, Death};
-use crate::fact::Fact;
+use crate::death::{Context, Death, Join};
+use crate::fact::{Fact, Witness};
 
 /// A fact with what it proves.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,6 +115,8 @@ const EVIDENCE: usize = 16;
 /// Judges one death.
 pub fn judge(death: &Death, context: &Context) -> Verdict {
     let found = RULES.iter().find_map(|rule| rule(death, context)).unwrap_or_else(|| exhausted::anything_else(death));
+    let grade =
+        found.because.iter().filter_map(|e| Some(most(death.join_of(&e.fact)?, e.fact.witness))).fold(found.grade, Grade::min);
     let mut because: Vec<Evidence> = Vec::new();
     let mut against = found.against;
     for fact in &death.facts {
@@ -133,9 +135,23 @@ pub fn judge(death: &Death, context: &Context) -> Verdict {
     because.truncate(room);
     let because = found.because.into_iter().chain(because).collect();
     against.truncate(EVIDENCE);
-    let aside = death.aside.iter().map(|(fact, why)| Evidence { fact: fact.clone(), says: why.clone() }).take(EVIDENCE).collect();
-    let lacking = lacking::of(death, context, found.cause, found.grade);
-    Verdict { cause: found.cause, grade: found.grade, summary: found.summary, because, against, aside, lacking }
+    let aside =
+        death.aside.iter().map(|(fact, _, why)| Evidence { fact: fact.clone(), says: why.clone() }).take(EVIDENCE).collect();
+    let lacking = lacking::of(death, context, found.cause, grade);
+    Verdict { cause: found.cause, grade, summary: found.summary, because, against, aside, lacking }
+}
+
+/// The best grade that a join can carry.
+fn most(join: Join, witness: Witness) -> Grade {
+    match join {
+        Join::HostPid | Join::Container | Join::Pod | Join::Job | Join::Unit | Join::SamePid | Join::OnlyOneInTime => {
+            Grade::Proven
+        }
+        Join::ProgramAndTime => Grade::Likely,
+        // The record of the one container that was given beside the log, without a clock that speaks against it.
+        Join::OnlyOne if witness == Witness::Runtime => Grade::Likely,
+        Join::ProgramAndUnsureTime | Join::Program | Join::OnlyOne => Grade::Suspected,
+    }
 }
 
 /// The verdict where nothing died.
@@ -150,7 +166,8 @@ pub fn clean(context: &Context) -> Verdict {
         (_, false) => "Nothing in the inputs says that a process died, and the run says that it came to its end.".to_owned(),
         _ => "Nothing in the inputs says that a process died.".to_owned(),
     };
-    let grade = if because.is_empty() { Grade::Likely } else { Grade::Proven };
+    // Silence is no proof: a killed main process writes nothing, and an unknown wording is not read.
+    let grade = if because.is_empty() { Grade::Suspected } else { Grade::Likely };
     Verdict {
         cause: Cause::Clean,
         grade,

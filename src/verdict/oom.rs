@@ -13,8 +13,13 @@ pub(super) fn reported_by_kernel(death: &Death, _: &Context) -> Option<Finding> 
     let victim = report.victims.iter().find(|v| Some(v.pid) == death.who.host_pid).or(report.victims.first())?;
     let grade = match join {
         None | Some(Join::HostPid | Join::Container | Join::Pod | Join::Job | Join::Unit | Join::SamePid) => Grade::Proven,
-        Some(Join::ProgramAndTime) => Grade::Likely,
-        Some(Join::Program | Join::OnlyOne) => Grade::Suspected,
+        Some(Join::ProgramAndTime | Join::ProgramAndUnsureTime) => Grade::Likely,
+        Some(Join::Program | Join::OnlyOne | Join::OnlyOneInTime) => Grade::Suspected,
+    };
+    let grade = match grade {
+        _ if report.quoted && report.trigger.is_none() || *join == Some(Join::ProgramAndUnsureTime) => Grade::Suspected,
+        Grade::Proven if report.kill_line_lost => Grade::Likely,
+        grade => grade,
     };
     let join_text =
         join.map_or_else(|| "the kernel killed it".to_owned(), |j| format!("the kernel killed it; joined by {}", j.phrase()));
@@ -97,7 +102,7 @@ pub(super) fn evicted(death: &Death, _: &Context) -> Option<Finding> {
         EvictedFor::Volume(false) => (Cause::Other, "a volume passed its size limit"),
         EvictedFor::Disk => (Cause::DiskFull, "disk, inodes or process ids were short"),
         EvictedFor::Preemption => (Cause::Preempted, "it had to make room, or somebody drained the node"),
-        EvictedFor::Shutdown => (Cause::Infrastructure, "the node shut down"),
+        EvictedFor::Shutdown => (Cause::Preempted, "the node shut down; spot and pre-emptible machines end so"),
         EvictedFor::Unknown => (Cause::Other, "the record does not tell for what"),
     };
     Some(
@@ -131,8 +136,15 @@ pub(super) fn reported_by_runtime(death: &Death, context: &Context) -> Option<Fi
     // signal and the kernel shot somebody else, the flag is about that other container.
     let sent = death.event(|e| e == ContainerEvent::Kill(Signal::KILL));
     let disabled = container.is_some_and(|c| c.oom_kill_disabled);
-    if sent.is_some() && (disabled || context.oom_kills > 0 && !death.aside.is_empty()) {
+    if sent.is_some() && (disabled || context.oom_kills > 0) {
         return None;
+    }
+    // A kill long after the notice was not caused by it: the container lived on without the process that was shot.
+    if let (Some(sent), Some(noticed)) = (sent, event) {
+        let gap = sent.when.and_then(|sent| noticed.when?.gap(sent));
+        if gap.is_some_and(|gap| gap.seconds > 60.0) {
+            return None;
+        }
     }
     let unlimited = container.is_some_and(|c| c.memory == Some(Limit::Unlimited) && !c.parent_cgroup);
     let parent = container.is_some_and(|c| c.parent_cgroup);

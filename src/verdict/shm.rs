@@ -12,6 +12,9 @@ const ROOMY: Bytes = Bytes::mib(1024);
 /// Functions of NCCL that touch a fresh segment of /dev/shm (NCCL 2.12 to 2.18 do not reserve it first).
 const NCCL_SHM: &[&str] = &["ncclShmOpen", "shmRecvSetup", "shmSendSetup", "ncclShmSetup"];
 
+/// Modules that read mapped files of other file systems.
+const MAPPERS: &[&str] = &["core/memmap.py", "lmdb/", "pyarrow/", "ffcv/", "safetensors/", "zarr/", "h5py/"];
+
 /// A failing call that asked for room in /dev/shm. A signal of the same death is judged by [`bus_error`].
 pub(super) fn refused(death: &Death, _: &Context) -> Option<Finding> {
     if death.signal == Some(Signal::BUS) {
@@ -33,6 +36,11 @@ pub(super) fn bus_error(death: &Death, context: &Context) -> Option<Finding> {
         return None;
     }
     let who = sentence(&subject(death));
+    let trapped = death.find(|w| matches!(w, What::Trapped { signal: Signal::BUS, fault } if fault != "fatal signal"));
+    if let Some(fact) = trapped {
+        let text = format!("{who} died of SIGBUS for a reason that the kernel names; /dev/shm had no part in it.");
+        return Some(Finding::new(Cause::SigbusOther, Grade::Proven, text).because(fact, "the kernel names the fault"));
+    }
     let weighed = Weighed::of(death, context);
     let Weighed { proof, strong, hint, weak, room, other, doubts, own_batches_cannot } = weighed;
     let conclude = |cause, grade, text: String, fors: Vec<Evidence>, againsts: Vec<Evidence>| {
@@ -81,6 +89,13 @@ pub(super) fn bus_error(death: &Death, context: &Context) -> Option<Finding> {
     if let Some(other) = other {
         let text = format!("{who} died of SIGBUS while a disk was full: a mapped file on it could not be backed.");
         return conclude(Cause::SigbusOther, Grade::Suspected, text, vec![other], hint.into_iter().collect());
+    }
+    let mapped = death.find(|w| matches!(w, What::Frame { file, .. } if MAPPERS.iter().any(|known| file.contains(known))));
+    if let Some(fact) = mapped {
+        let text =
+            format!("{who} died of SIGBUS while it read a mapped file: the file was truncated, or its disk or server failed.");
+        let stack = Evidence { fact: fact.clone(), says: "the dying thread was reading a mapped file".to_owned() };
+        return conclude(Cause::SigbusOther, Grade::Suspected, text, vec![stack], hint.into_iter().collect());
     }
     if let Some(hint) = hint {
         if own_batches_cannot && weak.is_none() {

@@ -1,8 +1,10 @@
 //! Exit records of containers and pods, joined to the deaths that happened in them.
 
-use crate::death::{Death, Join, is_same, merge_who};
+use crate::death::identity::{Relation, compare, relate};
+use crate::death::{Death, Join, merge_who};
 use crate::fact::{Container, ContainerEvent, EvictedFor, Fact, Reason, Resource, Role, Status, What, Who};
 use crate::seen::Input;
+use crate::time::Stamp;
 use crate::units::Signal;
 
 /// Everything that the inputs say of one container (or, for an eviction, of one pod).
@@ -44,6 +46,29 @@ impl Group<'_> {
         self.oom() || never_ran || evicted || self.exit_code().is_some_and(|code| code != 0)
     }
 
+    /// Whether it failed in an earlier run only, and runs again.
+    fn recovered(&self) -> bool {
+        let running = self.containers().any(|c| c.status == Status::Running && !c.previous);
+        let ended = self.containers().any(|c| c.status == Status::Exited && !c.previous);
+        running && !ended && self.containers().any(|c| c.previous)
+    }
+
+    /// Whether its end goes with a death that a program tells of.
+    fn fits(&self, death: &Death) -> bool {
+        let (oom, signal, code) = (self.oom(), self.signal(), self.exit_code());
+        let exit_follows = code.is_some_and(|code| code != 0 && Signal::from_status(code).is_none()) && !oom;
+        let killed = oom && (death.signal == Some(Signal::KILL) || death.vanished());
+        let hung = signal == Some(Signal::KILL) && !oom && death.refused(Resource::Shm).is_some();
+        let worker_took_it = death.signal.is_some() && code == Some(1) && death.who.role == Role::Worker && !oom;
+        let same = death.signal.is_some() && death.signal == signal;
+        same || exit_follows || killed || hung || worker_took_it || (death.vanished() && signal.is_some())
+    }
+
+    /// The moments at which it ended by the engine's events.
+    fn events(&self) -> impl Iterator<Item = Stamp> {
+        self.facts.iter().filter(|f| matches!(f.what, What::Event(ContainerEvent::Died(_)))).filter_map(|f| f.when)
+    }
+
     fn signal(&self) -> Option<Signal> {
         self.exit_code().and_then(Signal::from_status).or_else(|| self.oom().then_some(Signal::KILL))
     }
@@ -59,17 +84,12 @@ fn groups<'a>(facts: &'a [Fact], inputs: &[Input]) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     for fact in facts.iter().filter(|fact| is_record(&fact.what)) {
         let index = inputs.iter().position(|input| input.name == fact.place.input).unwrap_or(0);
-        let named = |who: &Who| who.container.is_some() || who.container_name.is_some();
-        let same = groups.iter_mut().find(|group| {
-            let ids = group.who.container.is_some()
-                && fact.who.container.is_some()
-                && is_same(&group.who.container, &fact.who.container);
-            let names = group.who.container_name.is_some()
-                && group.who.container_name == fact.who.container_name
-                && is_same(&group.who.pod, &fact.who.pod)
-                && is_same(&group.who.container, &fact.who.container);
-            let pods = !named(&group.who) && !named(&fact.who) && is_same(&group.who.pod, &fact.who.pod);
-            ids || names || pods
+        let whole_pod = |who: &Who| who.container.is_none() && who.container_name.is_none();
+        let same = groups.iter_mut().find(|group| match compare(&group.who, &fact.who) {
+            Relation::Same(Join::Container | Join::Job) => true,
+            // What is told of the pod itself stays apart from what is told of its containers.
+            Relation::Same(_) => whole_pod(&group.who) && whole_pod(&fact.who),
+            Relation::Other(_) | Relation::Open { .. } => false,
         });
         match same {
             Some(group) => {
@@ -96,50 +116,42 @@ fn groups<'a>(facts: &'a [Fact], inputs: &[Input]) -> Vec<Group<'a>> {
 /// speaks of.
 pub(in crate::death) fn containers(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input]) {
     let groups = groups(facts, inputs);
-    let alone = groups.iter().filter(|group| group.failed()).count() == 1 || groups.len() == 1;
+    let down = groups.iter().filter(|group| group.failed() && !group.recovered()).count();
     let told = deaths.len();
     for group in &groups {
-        let names_it = |d: &Death| {
-            d.who.container.is_some() && group.who.container.is_some() && is_same(&d.who.container, &group.who.container)
-                || d.who.container_name.is_some() && d.who.container_name == group.who.container_name
-                || d.who.host_pid.is_some() && d.who.host_pid == group.who.host_pid
+        let ends: Vec<Stamp> = group.containers().filter_map(|c| c.finished).chain(group.events()).collect();
+        // A container that is running has no end that could be of another time.
+        let join = |d: &Death| match relate(d, &group.who, &ends) {
+            Relation::Other(_) => None,
+            Relation::Same(join) => Some(join),
+            Relation::Open { near: Some(gap) } if gap.sure => Some(Join::OnlyOneInTime),
+            Relation::Open { .. } => Some(Join::OnlyOne),
         };
-        let may = |d: &Death| {
-            is_same(&d.who.container, &group.who.container) && is_same(&d.who.container_name, &group.who.container_name)
-        };
+        let named = |join: Join| !matches!(join, Join::OnlyOne | Join::OnlyOneInTime);
         if !group.failed() {
             // Its record is testimony all the same: the size of its /dev/shm, and that it was not killed for memory.
-            for death in deaths[..told].iter_mut().filter(|d| names_it(d) || groups.len() == 1 && may(d)) {
-                let join = if names_it(death) { Join::Container } else { Join::OnlyOne };
-                attach(death, group, join, false);
+            for death in &mut deaths[..told] {
+                if let Some(join) = join(death).filter(|join| named(*join) || groups.len() == 1) {
+                    attach(death, group, join, false);
+                }
             }
             continue;
         }
-        let signal = group.signal();
-        let fits = |d: &Death| {
-            let exit_follows =
-                group.exit_code().is_some_and(|code| code != 0 && Signal::from_status(code).is_none()) && !group.oom();
-            let killed = group.oom() && (d.signal == Some(Signal::KILL) || d.vanished());
-            let hung = signal == Some(Signal::KILL) && !group.oom() && d.refused(Resource::Shm).is_some();
-            let worker_took_it = d.signal.is_some() && group.exit_code() == Some(1) && d.who.role == Role::Worker && !group.oom();
-            (d.signal.is_some() && d.signal == signal)
-                || exit_follows
-                || killed
-                || hung
-                || worker_took_it
-                || (d.vanished() && signal.is_some())
+        // Of several containers only one may be meant: the only one that fits, among those that are down if any is.
+        let alone = |d: &Death| {
+            let rivals = groups.iter().filter(|g| g.failed() && g.fits(d) && (down == 0 || !g.recovered()));
+            rivals.count() == 1 && (down == 0 || !group.recovered()) || groups.len() == 1
         };
-        let found = deaths[..told]
-            .iter()
-            .position(|d| names_it(d) && fits(d))
-            .map(|at| (at, Join::Container))
-            .or_else(|| deaths[..told].iter().position(|d| alone && may(d) && fits(d)).map(|at| (at, Join::OnlyOne)));
+        let signal = group.signal();
+        let fitting =
+            || deaths[..told].iter().enumerate().filter(|(_, d)| group.fits(d)).filter_map(|(at, d)| Some((at, join(d)?)));
+        let found = fitting().find(|(_, join)| named(*join)).or_else(|| fitting().find(|(at, _)| alone(&deaths[*at])));
         match found {
             Some((at, join)) => attach(&mut deaths[at], group, join, true),
             None => {
                 let mut death = Death { order: group.input, count: 1, signal, exit_code: group.exit_code(), ..Death::default() };
                 attach(&mut death, group, Join::Container, true);
-                death.container_join = None;
+                death.beside = group.recovered() && (down > 0 || told > 0);
                 death.who.role = Role::Main;
                 deaths.push(death);
             }
@@ -165,5 +177,5 @@ fn attach(death: &mut Death, group: &Group<'_>, join: Join, own: bool) {
         }
     }
     death.facts.extend(group.facts.iter().map(|fact| (*fact).clone()));
-    death.container_join = Some(join);
+    death.joined.extend(group.facts.iter().map(|fact| (fact.place.clone(), join)));
 }

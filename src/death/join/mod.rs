@@ -1,9 +1,11 @@
 //! Joins: which container record, kernel report and sender belongs to which death, strongest join first.
 
 mod containers;
+mod faults;
 mod reports;
 mod senders;
 
 pub(super) use containers::containers;
+pub(super) use faults::faults;
 pub(super) use reports::reports;
 pub(super) use senders::senders;

@@ -1,7 +1,9 @@
 //! Named senders, joined to the deaths they caused.
 
-use crate::death::{Death, is_same, merge_who};
+use crate::death::identity::{Relation, compare, relate};
+use crate::death::{Death, Join, merge_who};
 use crate::fact::{Fact, What, Why};
+use crate::time::Stamp;
 use crate::units::Signal;
 
 /// Joins named senders to the deaths they caused. A sender that names a pid of its own makes a death of that process.
@@ -12,44 +14,77 @@ pub(in crate::death) fn senders(deaths: &mut Vec<Death>, facts: &[Fact]) {
         if *why == Why::Memory {
             continue;
         }
-        let by_pid = deaths.iter().position(|d| {
-            fact.who.host_pid.is_some() && d.who.host_pid == fact.who.host_pid
-                || fact.who.own_pid.is_some() && d.who.own_pid == fact.who.own_pid
-                || fact.who.host_pid.is_some() && d.who.host_pid.is_none() && d.who.unit.is_some() && d.who.unit == fact.who.unit
+        let times: Vec<Stamp> = [fact.when, fact.boot].into_iter().flatten().collect();
+        let by_id = deaths.iter().position(|d| match compare(&d.who, &fact.who) {
+            Relation::Same(Join::HostPid | Join::SamePid) => true,
+            // A unit's main process is named by its pid where it is killed.
+            Relation::Same(Join::Unit) => fact.who.host_pid.is_some() && d.who.host_pid.is_none(),
+            _ => false,
         });
-        if let Some(at) = by_pid {
+        if let Some(at) = by_id {
             merge_who(&mut deaths[at].who, &fact.who);
             deaths[at].facts.push(fact.clone());
             continue;
         }
         if *why == Why::Cleanup {
+            // A launcher that kills everything after a death: what then dies of that signal in the same log is its work.
+            let names_nobody = fact.who.host_pid.is_none() && fact.who.own_pid.is_none();
+            let after = |d: &Death| {
+                signal.is_some() && d.signal == *signal && d.oom.is_none() && d.order.1 > fact.place.line.unwrap_or(0)
+            };
+            let here = |d: &Death| d.facts.first().is_some_and(|f| f.place.input == fact.place.input);
+            for death in deaths.iter_mut().filter(|d| names_nobody && here(d) && after(d)) {
+                death.facts.push(fact.clone());
+            }
             continue;
         }
-        let same_place = |d: &Death| {
-            is_same(&d.who.unit, &fact.who.unit)
-                && is_same(&d.who.container, &fact.who.container)
-                && is_same(&d.who.pod, &fact.who.pod)
-                && is_same(&d.who.job, &fact.who.job)
-        };
         let ended = |d: &Death| {
-            matches!(d.signal, Some(Signal::KILL | Signal::TERM | Signal::INT)) || d.signal.is_none() && d.exit_code.is_some()
+            let asked = matches!(d.signal, Some(Signal::KILL | Signal::TERM | Signal::INT));
+            d.oom.is_none() && (asked || d.signal.is_none() && d.exit_code.is_some())
         };
         let names_pid = fact.who.host_pid.is_some() || fact.who.own_pid.is_some();
-        if let Some(at) = deaths[..told].iter().position(|d| !names_pid && same_place(d) && ended(d) && d.oom.is_none()) {
-            deaths[at].facts.push(fact.clone());
+        let join = |d: &Death| {
+            let here = d.facts.first().is_some_and(|f| f.place.input == fact.place.input);
+            match relate(d, &fact.who, &times) {
+                Relation::Other(_) => None,
+                Relation::Same(join) => Some(join),
+                Relation::Open { .. } if here => Some(Join::OnlyOneInTime),
+                Relation::Open { near: Some(gap) } if gap.sure => Some(Join::OnlyOneInTime),
+                Relation::Open { near: Some(_) } => Some(Join::ProgramAndUnsureTime),
+                Relation::Open { near: None } => Some(Join::OnlyOne),
+            }
+        };
+        // A job is ended as a whole: the reason holds for each of its processes.
+        let found: Vec<(usize, Join)> = deaths[..told]
+            .iter()
+            .enumerate()
+            .filter(|(_, d)| !names_pid && ended(d))
+            .filter_map(|(at, d)| Some((at, join(d)?)))
+            .collect();
+        for (at, join) in &found {
+            deaths[*at].joined.push((fact.place.clone(), *join));
+            deaths[*at].facts.push(fact.clone());
+        }
+        if !found.is_empty() {
             continue;
         }
         // A stop without any other death: the job was ended, by whom and why is known.
-        let tells_of_it =
-            deaths.iter().position(|d| same_place(d) && d.find(|w| matches!(w, What::Stopped { .. })).is_some() && !names_pid);
-        match tells_of_it {
-            Some(at) => deaths[at].facts.push(fact.clone()),
+        let told_before = || {
+            let stops = |d: &Death| d.find(|w| matches!(w, What::Stopped { .. })).is_some() && !names_pid;
+            deaths.iter().enumerate().filter(|(_, d)| stops(d)).find_map(|(at, d)| Some((at, join(d)?)))
+        };
+        match told_before() {
+            Some((at, join)) => {
+                deaths[at].joined.push((fact.place.clone(), join));
+                deaths[at].facts.push(fact.clone());
+            }
             None if *signal == Some(Signal::KILL) || told == 0 || names_pid => deaths.push(Death {
                 who: fact.who.clone(),
                 signal: *signal,
                 facts: vec![fact.clone()],
                 order: (usize::MAX, fact.place.line.unwrap_or(0)),
                 count: 1,
+                beside: told > 0,
                 ..Death::default()
             }),
             None => {}
