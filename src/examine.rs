@@ -1,5 +1,7 @@
 //! The whole way of an incident: sources are read, facts gathered into deaths, deaths judged, and advice given.
 
+use std::collections::HashMap;
+
 use crate::death::{self, Context, Death};
 use crate::fact::{Limit, Resource, Setting, Shm, What};
 use crate::input::Source;
@@ -48,7 +50,7 @@ pub fn conclude(reading: Reading, notes: Vec<Note>, options: &Options) -> Report
         .collect();
     let verdict = root.unwrap_or_else(|| verdict::clean(&gathered.context));
     let notes = notes.into_iter().chain(reading.notes).collect();
-    Report { deaths, verdict, notes, inputs: reading.inputs }
+    Report { deaths, verdict, notes, inputs: reading.inputs, context: HashMap::new() }
 }
 
 /// A judged death with its advice.

@@ -101,7 +101,13 @@ fn report(
         .cloned()
         .collect();
     let Some(first) = fresh.first() else { return Ok(()) };
-    sink(&Report { verdict: first.verdict.clone(), deaths: fresh, notes: Vec::new(), inputs: whole.inputs })
+    sink(&Report {
+        verdict: first.verdict.clone(),
+        deaths: fresh,
+        notes: Vec::new(),
+        inputs: whole.inputs,
+        context: whole.context,
+    })
 }
 
 /// What stays the same about a death while more becomes known: its first line and its pid.

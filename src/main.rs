@@ -18,7 +18,7 @@ use cli::{Arguments, Command, Common, Scan, When};
 use coroner::examine::{Options, examine};
 use coroner::input::walk::Choice;
 use coroner::input::{self, Source};
-use coroner::report::{Incident, Report, Series, Style, Tally};
+use coroner::report::{Format, Incident, Report, Series, Style, Tally};
 use coroner::scan::progress::Progress;
 use coroner::scan::{Pace, Plan};
 use output::{Output, Target};
@@ -59,7 +59,10 @@ fn run(mut arguments: Arguments) -> io::Result<u8> {
     }
     let mut outputs = open(&arguments.common, false)?;
     let (sources, notes) = input::open(&arguments.paths, io::stdin());
-    let report = examine(&sources, notes, &options);
+    let mut report = examine(&sources, notes, &options);
+    if outputs.iter().any(|(target, ..)| target.format == Format::Html) {
+        coroner::context::add(&sources, &mut report);
+    }
     write(&report, &mut outputs)?;
     keep(outputs)?;
     Ok(code(&report, &arguments.common))

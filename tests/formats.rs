@@ -1,5 +1,6 @@
 //! Reports made by hand, through every format, against `tests/formats/`. `BLESS=1 cargo test --test formats` writes them anew.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -53,7 +54,7 @@ fn input(name: &str, kind: Kind, bytes: u64, lines: u64) -> Input {
 }
 
 fn report(deaths: Vec<Entry>, inputs: Vec<Input>) -> Report {
-    Report { verdict: deaths[0].verdict.clone(), deaths, notes: vec![], inputs }
+    Report { verdict: deaths[0].verdict.clone(), deaths, notes: vec![], inputs, context: HashMap::new() }
 }
 
 fn wall(text: &str, zoned: bool, dated: bool) -> Option<Stamp> {
@@ -220,6 +221,7 @@ fn nothing() -> Report {
         verdict: verdict(Cause::Clean, Grade::Proven, "Nothing in the inputs says that a process died.", vec![]),
         notes: vec![Note::remark(&name, "not text: skipped"), Note::unread(&missing, "no such file")],
         inputs: vec![input("train.log", Kind::TrainingLog, 8_000, 1), input("core.bin", Kind::Binary, 100, 0)],
+        context: HashMap::new(),
     }
 }
 
@@ -236,7 +238,8 @@ fn hostile() -> Report {
     };
     let remedy = advise(&Case::new(Cause::Other, &who));
     let memory = Some(MemoryPicture { tasks: vec![("\x1b[2Ka".to_owned(), Bytes(1), true)], ..MemoryPicture::default() });
-    let made = report(vec![Entry { remedy, memory, ..entry(root, who) }], vec![input("\x1b[31mevil\n", Kind::Empty, 0, 0)]);
+    let mut made = report(vec![Entry { remedy, memory, ..entry(root, who) }], vec![input("\x1b[31mevil\n", Kind::Empty, 0, 0)]);
+    made.context.insert("\x1b[31mevil\nname.log".into(), [(1, text.to_owned()), (2, "</pre><b>\x1b".to_owned())].into());
     Report { notes: vec![Note::remark(&"\x1b[1mn".into(), "\x1b[1mt")], ..made }
 }
 

@@ -15,7 +15,7 @@ const FLOORS: [&[&str]; 12] = [
     &["verdict"],
     &["remedy"],
     &["report"],
-    &["examine"],
+    &["examine", "context"],
     &["scan"],
     &["output", "interrupt", "tee", "follow", "explain"],
     &["lib", "cli", "main"],

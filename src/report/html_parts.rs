@@ -47,15 +47,15 @@ pub(super) fn body(report: &Report) -> Markup {
         @if let Some(root) = report.deaths.first() { (remedy(&root.remedy)) }
         @if let Some(drawing) = timeline::draw(report) { section { h2 { "Timeline" } (drawing) } }
         @if let Some(root) = report.deaths.first() {
-            (judgement(&root.verdict, true))
+            (judgement(report, &root.verdict, true))
             (numbers(root))
         } @else {
-            (judgement(&report.verdict, true))
+            (judgement(report, &report.verdict, true))
         }
         @if report.deaths.len() > 1 {
             section {
                 h2 { "Other deaths" }
-                @for (index, entry) in report.deaths.iter().enumerate().skip(1).take(OTHERS) { (other(index, entry)) }
+                @for (index, entry) in report.deaths.iter().enumerate().skip(1).take(OTHERS) { (other(report, index, entry)) }
                 @if report.deaths.len() > OTHERS + 1 { p { "and " (report.deaths.len() - OTHERS - 1) " more" } }
             }
         }
@@ -87,14 +87,14 @@ fn copied(command: &str) -> Markup {
     html! { pre.command tabindex="0" title="click to select" { (lines.join("\n")) } }
 }
 
-fn judgement(verdict: &Verdict, open: bool) -> Markup {
+fn judgement(report: &Report, verdict: &Verdict, open: bool) -> Markup {
     let lists = [("Because", &verdict.because, open), ("Against", &verdict.against, open), ("Set aside", &verdict.aside, false)];
     html! {
         @for (name, list, open) in lists {
             @if !list.is_empty() {
                 section {
                     h2 { (name) }
-                    @for (index, proof) in list.iter().enumerate() { (evidence(proof, open && index < 3)) }
+                    @for (index, proof) in list.iter().enumerate() { (evidence(report, proof, open && index < 3)) }
                 }
             }
         }
@@ -111,7 +111,14 @@ fn judgement(verdict: &Verdict, open: bool) -> Markup {
     }
 }
 
-fn evidence(Evidence { fact, says }: &Evidence, open: bool) -> Markup {
+fn evidence(report: &Report, Evidence { fact, says }: &Evidence, open: bool) -> Markup {
+    let around: Vec<(u64, &str)> = match (report.context.get(&fact.place.input), fact.place.line) {
+        (Some(lines), Some(line)) => {
+            let near = lines.range(line.saturating_sub(3)..=line.saturating_add(3));
+            near.map(|(number, text)| (*number, text.as_str())).collect()
+        }
+        _ => Vec::new(),
+    };
     html! {
         details.evidence open[open] {
             summary {
@@ -120,6 +127,16 @@ fn evidence(Evidence { fact, says }: &Evidence, open: bool) -> Markup {
                 (visible(says))
             }
             pre { (visible(fact.text.trim_end())) }
+            @if around.len() > 1 {
+                details {
+                    summary.aside { "the lines around it" }
+                    pre.around {
+                        @for (number, text) in around {
+                            span.here[Some(number) == fact.place.line] { (number) "  " (visible(text)) "\n" }
+                        }
+                    }
+                }
+            }
             p.aside {
                 @if let Some(at) = fact.when { (at) ", " }
                 "read by " code { (fact.id) }
@@ -128,7 +145,7 @@ fn evidence(Evidence { fact, says }: &Evidence, open: bool) -> Markup {
     }
 }
 
-fn other(index: usize, entry: &Entry) -> Markup {
+fn other(report: &Report, index: usize, entry: &Entry) -> Markup {
     let Verdict { cause, grade, summary, .. } = &entry.verdict;
     html! {
         details {
@@ -140,7 +157,7 @@ fn other(index: usize, entry: &Entry) -> Markup {
             }
             p { (visible(summary)) }
             (facts(entry))
-            (judgement(&entry.verdict, false))
+            (judgement(report, &entry.verdict, false))
             (numbers(entry))
             (remedy(&entry.remedy))
         }

@@ -1,6 +1,8 @@
 //! The report: the only thing that a renderer sees.
 
+use std::collections::{BTreeMap, HashMap};
 use std::io;
+use std::sync::Arc;
 
 use crate::fact::Who;
 use crate::note::{Gravity, Note};
@@ -85,6 +87,8 @@ pub struct Report {
     pub notes: Vec<Note>,
     /// What was read.
     pub inputs: Vec<Input>,
+    /// The lines around the evidence, by input and number, where somebody asked for them.
+    pub context: HashMap<Arc<str>, BTreeMap<u64, String>>,
 }
 
 impl Report {

@@ -73,7 +73,7 @@ pub(super) fn draw(report: &Report) -> Option<Markup> {
     let x = |at: f64| LEFT + (at.clamp(from, to) - from) / (to - from) * (WIDTH - LEFT - 16.0);
     let mut lanes: Vec<Lane<'_>> = Vec::new();
     for input in &report.inputs {
-        let span = input.span.or(input.boot_span).and_then(|(a, b)| Some((seconds(clock, a)?, seconds(clock, b)?)));
+        let span = input.span.or(input.boot_span).and_then(|(a, b)| Some((clock.seconds(a)?, clock.seconds(b)?)));
         let told = events.iter().any(|event| event.input == &*input.name);
         if (told || span.is_some_and(|(a, b)| b >= from && a <= to)) && lanes.len() < LANES {
             lanes.push(Lane { name: &input.name, span });
@@ -83,15 +83,17 @@ pub(super) fn draw(report: &Report) -> Option<Markup> {
     let y = |index: usize| 30.0 + LANE * (index as f64 + 0.5);
     let height = y(lanes.len()) + LANE + 10.0;
     let step = STEPS.iter().copied().find(|step| (to - from) / step <= 7.0).unwrap_or(31_536_000.0);
-    let zero = events.first()?.stamp;
-    let ticks = (0..8).map(|n| f64::from(n) * step).take_while(|tick| first + tick <= to);
+    // The ticks count from the first event whose own clock is the drawing's.
+    let zero = events.iter().find(|event| is_wall(event.stamp) == is_wall(clock.stamp)).or(events.first())?;
+    let origin = zero.at;
+    let ticks = (-8..=8).map(|n| f64::from(n) * step).filter(|tick| (from..=to).contains(&(origin + tick)));
     Some(html! {
         div.drawing {
             svg viewBox=(format!("0 0 {WIDTH} {height:.0}")) role="img" aria-label="timeline of deaths and their evidence" {
                 @for tick in ticks {
-                    line.tick x1=(n(x(first + tick))) x2=(n(x(first + tick))) y1="24" y2=(n(height - 20.0)) {}
-                    text.small x=(n(x(first + tick))) y=(n(height - 6.0)) text-anchor="middle" {
-                        @if tick == 0.0 { (zero.hms()) } @else { (plus(tick)) }
+                    line.tick x1=(n(x(origin + tick))) x2=(n(x(origin + tick))) y1="24" y2=(n(height - 20.0)) {}
+                    text.small x=(n(x(origin + tick))) y=(n(height - 6.0)) text-anchor="middle" {
+                        @if tick == 0.0 { (zero.stamp.hms()) } @else { (plus(tick)) }
                     }
                 }
                 text.label x="8" y=(n(y(0) + 4.0)) { "deaths" }
@@ -123,6 +125,9 @@ pub(super) fn draw(report: &Report) -> Option<Markup> {
             span { i.death {} "death" } span { i.kernel {} "kernel" } span { i.runtime {} "container or scheduler" }
             span { i.program {} "program" } span { i.hollow {} "not before" } span { i.span {} "time that the input covers" }
         }
+        @if clock.boot.is_some() {
+            p.aside { "Moments since boot are placed by the death that both clocks saw." }
+        }
         @if untimed > 0 {
             p.aside { (untimed) " of the facts have no moment on this clock." }
         }
@@ -147,12 +152,48 @@ fn n(value: f64) -> String {
 /// A distance in time.
 fn plus(seconds: f64) -> String {
     match seconds {
+        s if s < 0.0 => plus(-s).replace('+', "\u{2212}"),
         s if s < 1.0 => format!("+{s:.1} s"),
         s if s < 120.0 => format!("+{s:.0} s"),
         s if s < 7200.0 => format!("+{:.0} min", s / 60.0),
         s if s < 172_800.0 => format!("+{:.0} h", s / 3600.0),
         s => format!("+{:.0} d", s / 86400.0),
     }
+}
+
+/// The drawing's clock.
+#[derive(Clone, Copy)]
+struct Clock {
+    /// Where it counts from.
+    stamp: Stamp,
+    /// A moment since boot, and where it lies on a wall clock; known where one death was seen by both.
+    boot: Option<(Stamp, f64)>,
+}
+
+impl Clock {
+    /// The clock that most moments have; a wall clock if the time since boot can be placed on it.
+    fn of(report: &Report, moments: &[Stamp]) -> Option<Self> {
+        let wall = moments.iter().copied().find(|at| is_wall(*at));
+        let boot = moments.iter().copied().find(|at| !is_wall(*at));
+        let (Some(wall), Some(since)) = (wall, boot) else { return Some(Self { stamp: wall.or(boot)?, boot: None }) };
+        let shared = report.deaths.iter().find_map(|entry| {
+            let kernel = entry.verdict.because.iter().filter(|e| e.fact.witness == Witness::Kernel && e.fact.when.is_none());
+            let kill =
+                kernel.filter_map(|evidence| evidence.fact.boot).reduce(|a, b| if a.before(b) == Some(true) { b } else { a });
+            Some((kill?, seconds(wall, entry.when?)?))
+        });
+        let walls = moments.iter().filter(|at| is_wall(**at)).count();
+        let stamp = if shared.is_some() || walls * 2 >= moments.len() { wall } else { since };
+        Some(Self { stamp, boot: shared })
+    }
+
+    fn seconds(self, at: Stamp) -> Option<f64> {
+        seconds(self.stamp, at).or_else(|| self.boot.and_then(|(boot, place)| Some(place + seconds(boot, at)?)))
+    }
+}
+
+fn is_wall(stamp: Stamp) -> bool {
+    matches!(stamp, Stamp::Wall(_))
 }
 
 /// Seconds from one moment to another of the same clock.
@@ -162,7 +203,7 @@ fn seconds(from: Stamp, to: Stamp) -> Option<f64> {
 }
 
 /// Everything with a moment, by the clock that most of it has; and how much has none.
-fn events(report: &Report) -> Option<(Stamp, Vec<Event<'_>>, usize)> {
+fn events(report: &Report) -> Option<(Clock, Vec<Event<'_>>, usize)> {
     let mut all: Vec<(Option<(Stamp, bool)>, &'static str, &str, String)> = Vec::new();
     for entry in &report.deaths {
         let verdict = &entry.verdict;
@@ -172,13 +213,12 @@ fn events(report: &Report) -> Option<(Stamp, Vec<Event<'_>>, usize)> {
             all.push((moment(fact), kind(fact.witness), &fact.place.input, text));
         }
     }
-    let timed = |wall: bool| all.iter().filter(|(at, ..)| at.is_some_and(|(at, _)| matches!(at, Stamp::Wall(_)) == wall)).count();
-    let wall = timed(true) >= timed(false);
-    let clock = all.iter().filter_map(|(at, ..)| *at).map(|(at, _)| at).find(|at| matches!(at, Stamp::Wall(_)) == wall)?;
+    let moments: Vec<Stamp> = all.iter().filter_map(|(at, ..)| at.map(|(at, _)| at)).collect();
+    let clock = Clock::of(report, &moments)?;
     let mut events: Vec<Event<'_>> = Vec::new();
     let mut untimed = 0;
     for (at, kind, input, text) in all {
-        match at.and_then(|(stamp, own)| Some((seconds(clock, stamp)?, stamp, own))) {
+        match at.and_then(|(stamp, own)| Some((clock.seconds(stamp)?, stamp, own))) {
             // Several deaths may rest on the same line.
             Some((at, ..)) if events.iter().any(|e| e.kind == kind && e.text == text && (e.at - at).abs() < 1e-9) => {}
             Some((at, stamp, own)) => events.push(Event { at, stamp, own, kind, input, text }),
