@@ -33,14 +33,14 @@ fn proof(report: &Value) -> &str {
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    writer.write_all(bytes).unwrap();
-    writer.finish().unwrap()
+    writer.write_all(bytes).expect("memory takes every byte");
+    writer.finish().expect("memory takes every byte")
 }
 
 fn bzip(bytes: &[u8]) -> Vec<u8> {
     let mut writer = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
-    writer.write_all(bytes).unwrap();
-    writer.finish().unwrap()
+    writer.write_all(bytes).expect("memory takes every byte");
+    writer.finish().expect("memory takes every byte")
 }
 
 fn zstd(bytes: &[u8]) -> Vec<u8> {
@@ -49,7 +49,8 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
 
 fn xz() -> Vec<u8> {
     let digits: Vec<u8> = XZ.bytes().filter(u8::is_ascii_hexdigit).collect();
-    digits.chunks(2).map(|two| u8::from_str_radix(std::str::from_utf8(two).unwrap(), 16).unwrap()).collect()
+    let value = |digit: u8| (digit as char).to_digit(16).map_or(0, |value| value as u8);
+    digits.chunks(2).map(|two| value(two[0]) << 4 | value(two[1])).collect()
 }
 
 fn tar(files: &[(&str, &[u8])]) -> Vec<u8> {
@@ -58,19 +59,19 @@ fn tar(files: &[(&str, &[u8])]) -> Vec<u8> {
         let mut header = tar::Header::new_gnu();
         header.set_size(bytes.len() as u64);
         header.set_mode(0o644);
-        builder.append_data(&mut header, name, *bytes).unwrap();
+        builder.append_data(&mut header, name, *bytes).expect("memory takes every byte");
     }
-    builder.into_inner().unwrap()
+    builder.into_inner().expect("memory takes every byte")
 }
 
 fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in files {
         let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
-        writer.start_file(*name, options).unwrap();
-        writer.write_all(bytes).unwrap();
+        writer.start_file(*name, options).expect("memory takes every byte");
+        writer.write_all(bytes).expect("memory takes every byte");
     }
-    writer.finish().unwrap().into_inner()
+    writer.finish().expect("memory takes every byte").into_inner()
 }
 
 #[test]

@@ -21,7 +21,8 @@ fn a_browser_loads_the_page_without_an_error() {
         assert!(coroner.status().unwrap().success());
         let mut seen = Command::new(browser);
         seen.args(["--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom"]);
-        let output = seen.arg(format!("--user-data-dir={}", folder.path().join("profile").display())).arg(&page).output().unwrap();
+        let output =
+            seen.arg(format!("--user-data-dir={}", folder.path().join("profile").display())).arg(&page).output().unwrap();
         let (dom, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         // Errors of a page, of its style and of its policy are all told on the console.
         assert!(!said.contains("CONSOLE"), "{said}");

@@ -21,10 +21,10 @@ pub(super) fn members<R: Read + Seek>(name: &Arc<str>, mut reader: R, bounds: &B
         Err(error) => {
             let text = format!("its directory cannot be read, so it is read from front to back: {error}");
             sink(Found::Note(Note::unread(name, text)));
-            return match reader.rewind() {
-                Ok(()) => in_order(name, reader, bounds, sink),
-                Err(_) => {}
-            };
+            if reader.rewind().is_ok() {
+                in_order(name, reader, bounds, sink);
+            }
+            return;
         }
     };
     let names: Vec<String> = archive.file_names_raw().map(|raw| String::from_utf8_lossy(raw).into_owned()).collect();

@@ -26,7 +26,6 @@ pub(super) fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> 
 }
 
 /// Many incidents on one page, each folded.
-#[derive(Default)]
 pub(super) struct Roll;
 
 impl series::Roll for Roll {

@@ -53,6 +53,9 @@ struct Event<'a> {
     text: String,
 }
 
+/// What a report tells: when and whether that is its own moment, who says it, in which input, in which words.
+type Told<'a> = (Option<(Stamp, bool)>, &'static str, &'a str, String);
+
 /// One input's line in the drawing.
 struct Lane<'a> {
     name: &'a str,
@@ -99,7 +102,7 @@ pub(super) fn draw(report: &Report) -> Option<Markup> {
                 text.label x="8" y=(n(y(0) + 4.0)) { "deaths" }
                 line.lane x1=(LEFT) x2=(WIDTH - 16.0) y1=(n(y(0))) y2=(n(y(0))) {}
                 @for (index, lane) in lanes.iter().enumerate() {
-                    text.label x="8" y=(n(y(index + 1) + 4.0)) { (cut(&visible(lane.name), 24)) title { (visible(lane.name)) } }
+                    text.label x="8" y=(n(y(index + 1) + 4.0)) { (cut(&visible(lane.name.rsplit('/').next().unwrap_or(lane.name)), 24)) title { (visible(lane.name)) } }
                     line.lane x1=(LEFT) x2=(WIDTH - 16.0) y1=(n(y(index + 1))) y2=(n(y(index + 1))) {}
                     @if let Some((a, b)) = lane.span {
                         @if b >= from && a <= to {
@@ -129,7 +132,7 @@ pub(super) fn draw(report: &Report) -> Option<Markup> {
             p.aside { "Moments since boot are placed by the death that both clocks saw." }
         }
         @if untimed > 0 {
-            p.aside { (untimed) " of the facts have no moment on this clock." }
+            p.aside { "Facts without a moment on this clock: " (untimed) "." }
         }
         details {
             summary { "the same as a list" }
@@ -204,7 +207,7 @@ fn seconds(from: Stamp, to: Stamp) -> Option<f64> {
 
 /// Everything with a moment, by the clock that most of it has; and how much has none.
 fn events(report: &Report) -> Option<(Clock, Vec<Event<'_>>, usize)> {
-    let mut all: Vec<(Option<(Stamp, bool)>, &'static str, &str, String)> = Vec::new();
+    let mut all: Vec<Told<'_>> = Vec::new();
     for entry in &report.deaths {
         let verdict = &entry.verdict;
         all.push((entry.when.map(|at| (at, true)), "death", "", visible(&verdict.summary)));

@@ -108,8 +108,7 @@ fn is_setup(name: &str) -> bool {
 /// What a file is of: the name without endings, views and parts; `None` where nothing is left.
 fn key(name: &str) -> Option<String> {
     let mut rest = name.to_lowercase();
-    loop {
-        let Some((stem, end)) = rest.rsplit_once('.') else { break };
+    while let Some((stem, end)) = rest.rsplit_once('.') {
         let number = !end.is_empty() && end.bytes().all(|byte| byte.is_ascii_digit());
         if stem.is_empty() || !(number || ENDS.contains(&end) || VIEWS.contains(&end) || is_part(end)) {
             break;
