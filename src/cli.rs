@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
-use clap::builder::TypedValueParser as _;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use coroner::remedy::Platform;
 use coroner::scan::Grouping;
@@ -59,7 +57,7 @@ pub(crate) struct Common {
     pub(crate) exit_code: bool,
 
     /// Where the job runs, if the inputs do not tell; may be given more than once
-    #[arg(long, value_name = "PLATFORM", value_parser = platforms(), help_heading = "Advice")]
+    #[arg(long, value_name = "PLATFORM", value_parser = crate::size::platforms(), help_heading = "Advice")]
     pub(crate) platform: Vec<Platform>,
 }
 
@@ -70,11 +68,21 @@ pub(crate) enum Command {
     Explain {
         /// The cause, as `oom-cgroup`
         cause: Option<String>,
+
+        /// List what can be read instead: each form, how to produce it, what it can prove
+        #[arg(long, conflicts_with = "cause")]
+        inputs: bool,
+
+        /// Write that list as a table in Markdown
+        #[arg(long, requires = "inputs")]
+        markdown: bool,
     },
     /// Examine many incidents: a verdict for each file, or for each group of files that belong together, and a summary
     #[command(after_help = "\
 With --exit-code: 11 where an oom-kill occurred, else 10 for shm-exhaustion, else 12 for unknown, 0 where nothing died.")]
     Scan(Scan),
+    /// How large /dev/shm must be, from workers, prefetch, batch and sample shape; a file called size is ./size
+    Size(Box<crate::size::Options>),
 }
 
 /// Many incidents.
@@ -139,10 +147,4 @@ pub(crate) enum When {
     Always,
     /// Never
     Never,
-}
-
-/// The platforms that have commands of their own.
-fn platforms() -> impl clap::builder::TypedValueParser<Value = Platform> {
-    PossibleValuesParser::new(Platform::CHOICES.iter().map(|platform| platform.slug()))
-        .try_map(|name| Platform::CHOICES.iter().copied().find(|p| p.slug() == name).ok_or("no such platform"))
 }

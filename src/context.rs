@@ -20,7 +20,7 @@ pub fn add(sources: &[Source<'_>], report: &mut Report) {
     let mut wanted: BTreeMap<Arc<str>, BTreeSet<u64>> = BTreeMap::new();
     let verdicts = report.deaths.iter().take(DEATHS).map(|entry| &entry.verdict).chain([&report.verdict]);
     for place in verdicts.flat_map(|v| v.because.iter().chain(&v.against)).map(|evidence| &evidence.fact.place) {
-        if let Some(line) = place.line {
+        if let Some(line) = place.number() {
             let lines = line.saturating_sub(AROUND).max(1)..=line.saturating_add(AROUND);
             wanted.entry(Arc::clone(&place.input)).or_default().extend(lines);
         }

@@ -7,8 +7,8 @@ use crate::fact::{Limit, Resource, Setting, Shm, What};
 use crate::input::Source;
 use crate::note::Note;
 use crate::read::{self, Reading};
-use crate::remedy::sizing::{self, Given, Inputs, Sizing};
-use crate::remedy::{self, Case, Platform};
+use crate::remedy::sizing::{self, Given, Inputs};
+use crate::remedy::{self, Case, Filled, Platform};
 use crate::report::{Entry, MemoryPicture, Report};
 use crate::units::{Bytes, Signal};
 use crate::verdict::{self, Class, Verdict};
@@ -56,19 +56,22 @@ pub fn conclude(reading: Reading, notes: Vec<Note>, options: &Options) -> Report
 /// A judged death with its advice.
 fn entry(death: Death, verdict: Verdict, context: &Context, index: usize, options: &Options) -> Entry {
     let shm_in_question = verdict.cause.class() == Class::ShmExhaustion || verdict.cause.slug() == "oom-shm-charged";
-    let sizing = shm_in_question.then(|| size(&death, context));
+    let sizing = shm_in_question.then(|| sizing::work_out(&told(Some(&death), context)));
     let record = death.containers().next().map(|(_, container)| container.clone());
     let report = death.oom.as_ref().map(|(report, _)| report);
-    let limit = report.and_then(|r| r.limit).or_else(|| match record.as_ref().and_then(|c| c.memory) {
-        Some(Limit::Bytes(limit)) => Some(limit),
-        _ => None,
-    });
+    let filled = report.map(Filled::of);
+    let shm = verdict::shm_of(&death, context);
+    let speakers: Vec<&'static str> = death.facts.iter().chain(shm.map(|(fact, _)| fact)).map(|fact| fact.id).collect();
     let case = Case {
+        speakers: &speakers,
+        filled: filled.as_ref(),
+        fargate: record.as_ref().is_some_and(|c| c.fargate),
+        init: record.as_ref().is_some_and(|c| c.init),
         engine: record.as_ref().map(|c| c.engine),
         image: record.as_ref().and_then(|c| c.image.as_deref()),
-        memory_limit: limit,
+        memory_limit: limit(&death),
         usage: report.and_then(|r| r.usage),
-        shm: verdict::shm_of(&death, context).map_or(Shm::Unknown, |(_, shm)| shm),
+        shm: shm.map_or(Shm::Unknown, |(_, shm)| shm),
         sizing: sizing.as_ref(),
         platforms: &options.platforms,
         ..Case::new(verdict.cause, &death.who)
@@ -104,20 +107,31 @@ fn entry(death: Death, verdict: Verdict, context: &Context, index: usize, option
     }
 }
 
-/// Fills in the sizing formula with what the inputs tell.
-fn size(death: &Death, context: &Context) -> Sizing {
+/// What sources tell of a loader and of what is around it, for the sizing formula; judges nothing.
+pub fn loader(sources: &[Source<'_>], notes: Vec<Note>) -> (Inputs, Vec<Note>) {
+    let reading = read::read(sources);
+    let gathered = death::gather(&reading.facts, &reading.inputs);
+    let told = told(gathered.deaths.first(), &gathered.context);
+    (told, notes.into_iter().chain(reading.notes).collect())
+}
+
+/// What the inputs tell for the sizing formula.
+fn told(death: Option<&Death>, context: &Context) -> Inputs {
     let given = |setting: Setting| -> Vec<Given> {
         context.settings(setting).map(|(fact, value)| Given::new(value, fact.place.to_string())).collect()
     };
-    let had = verdict::shm_of(death, context).and_then(|(_, shm)| match shm {
+    let had = death.and_then(|death| verdict::shm_of(death, context)).and_then(|(_, shm)| match shm {
         Shm::Sized(size) | Shm::Default(size) => Some(size),
         Shm::Unknown | Shm::Host | Shm::Unsized | Shm::Elsewhere => None,
     });
-    let refused = death.refused(Resource::Shm).and_then(|fact| match fact.what {
+    let refused = death.and_then(|death| death.refused(Resource::Shm)).and_then(|fact| match fact.what {
         What::Refused { bytes: Some(Bytes(bytes)), .. } => Some(Given::new(bytes, fact.place.to_string())),
         _ => None,
     });
-    sizing::work_out(&Inputs {
+    // A listing may hold several: the largest says most.
+    let left = || given(Setting::RefusedBytes).into_iter().max_by_key(|left| left.value);
+    let report = death.and_then(|death| death.oom.as_ref()).map(|(report, _)| report);
+    Inputs {
         workers: given(Setting::Workers),
         prefetch: given(Setting::Prefetch),
         batch_size: given(Setting::BatchSize),
@@ -126,7 +140,19 @@ fn size(death: &Death, context: &Context) -> Sizing {
         epochs: given(Setting::Epochs),
         ranks: given(Setting::RanksPerNode),
         had: had.or_else(|| context.dev_shm().map(|(_, size, _)| size)),
-        refused,
+        memory_limit: death.and_then(limit),
+        // What is no shared memory: the processes' own.
+        processes: report.and_then(|report| Filled::of(report).processes()),
+        refused: refused.or_else(left),
         ..Inputs::default()
+    }
+}
+
+/// The memory limit that was in force.
+fn limit(death: &Death) -> Option<Bytes> {
+    let reported = death.oom.as_ref().and_then(|(report, _)| report.limit);
+    reported.or_else(|| match death.containers().next().and_then(|(_, container)| container.memory) {
+        Some(Limit::Bytes(limit)) => Some(limit),
+        _ => None,
     })
 }

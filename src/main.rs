@@ -3,8 +3,10 @@
 mod cli;
 mod explain;
 mod follow;
+mod inputs;
 mod interrupt;
 mod output;
+mod size;
 mod tee;
 
 use std::io::{self, IsTerminal as _, Write};
@@ -38,8 +40,15 @@ fn main() -> ExitCode {
 
 fn run(mut arguments: Arguments) -> io::Result<u8> {
     match &arguments.command {
-        Some(Command::Explain { cause: None }) => return explain::list(&mut io::stdout().lock()).map(|()| 0),
-        Some(Command::Explain { cause: Some(name) }) => return explain_cause(name),
+        Some(Command::Explain { inputs: true, markdown, .. }) => {
+            return inputs::list(&mut io::stdout().lock(), *markdown).map(|()| 0);
+        }
+        Some(Command::Explain { cause: None, .. }) => return explain::list(&mut io::stdout().lock()).map(|()| 0),
+        Some(Command::Explain { cause: Some(name), .. }) => return explain_cause(name),
+        Some(Command::Size(options)) => {
+            let style = Style { color: color(arguments.common.color, io::stdout().is_terminal()), ..Style::default() };
+            return size::run(options, &style).map(|answer| answer.map_or_else(trouble, |()| 0));
+        }
         Some(Command::Scan(scan)) => return many(scan),
         None => {}
     }
@@ -203,6 +212,12 @@ fn color(when: When, terminal: bool) -> bool {
         When::Never => false,
         When::Auto => terminal && !dumb && !set("NO_COLOR"),
     }
+}
+
+/// Says what the user can mend.
+fn trouble(error: String) -> u8 {
+    complain(&format!("error: {error}"));
+    TROUBLE
 }
 
 /// Says on standard error what went wrong; the error that cannot be said is lost.

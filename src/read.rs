@@ -3,6 +3,7 @@
 //! Reading never judges and never fails: any bytes give facts and notes, and one bad input hides no other.
 
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 use std::io::{Cursor, Read};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use crate::fact::{Claim, Fact, Who};
 use crate::input::archive::Found;
 use crate::input::{self, Source};
-use crate::line::{self, Envelope, Line};
+use crate::line::{self, Envelope, Line, Order};
 use crate::note::Note;
 use crate::patterns;
 use crate::place::Place;
@@ -40,6 +41,8 @@ pub struct Reading {
     pub inputs: Vec<Input>,
     /// What could not be read.
     pub notes: Vec<Note>,
+    /// Length and hash of each input, so that a copy does not count twice.
+    prints: Vec<((usize, u64), Arc<str>)>,
 }
 
 impl Reading {
@@ -48,6 +51,7 @@ impl Reading {
         self.facts.extend(other.facts);
         self.inputs.extend(other.inputs);
         self.notes.extend(other.notes);
+        self.prints.extend(other.prints);
     }
 }
 
@@ -73,6 +77,16 @@ pub fn one(name: &Arc<str>, mut reader: Box<dyn Read + '_>, reading: &mut Readin
             return;
         }
     }
+    if head.len() <= DOCUMENT && !head.is_empty() {
+        let mut hasher = std::hash::DefaultHasher::new();
+        head.hash(&mut hasher);
+        let print = (head.len(), hasher.finish());
+        if let Some((_, first)) = reading.prints.iter().find(|(known, _)| *known == print) {
+            reading.notes.push(Note::remark(name, format!("the same text as {first}: read once")));
+            return;
+        }
+        reading.prints.push((print, Arc::clone(name)));
+    }
     let mut collector = Collector::new(name);
     if head.is_empty() {
         reading.notes.push(Note::remark(name, "empty"));
@@ -83,6 +97,7 @@ pub fn one(name: &Arc<str>, mut reader: Box<dyn Read + '_>, reading: &mut Readin
         collector.count.bytes = head.len() as u64;
     } else if head.len() > DOCUMENT {
         let rest = Cursor::new(head).chain(reader);
+        collector.order = Order::counted();
         collector.lines(rest, &[], reading);
     } else {
         let (found, note) = documents::find(&head);
@@ -146,6 +161,7 @@ struct Collector {
     kernel_span: Option<(Stamp, Stamp)>,
     boot_span: Option<(Stamp, Stamp)>,
     latest: Option<Stamp>,
+    order: Order,
     repeats: HashMap<&'static str, usize>,
     text: usize,
     dropped: u64,
@@ -165,6 +181,7 @@ impl Collector {
             kernel_span: None,
             boot_span: None,
             latest: None,
+            order: Order::default(),
             repeats: HashMap::new(),
             text: 0,
             dropped: 0,
@@ -197,6 +214,7 @@ impl Collector {
         self.journal_lines += u64::from(envelope.kernel == Some(false));
         self.text_lines += u64::from(!line.text.trim().is_empty());
         if let Some(when) = envelope.when {
+            self.order.stamped(line.number, when);
             self.latest = Some(when);
             widen(&mut self.span, when);
             if kernel {
@@ -217,11 +235,9 @@ impl Collector {
 
     /// Records that are laid out as text.
     fn texts(&mut self, text: &str) {
-        for format in records::TEXTS {
-            if let Some(read) = (format.read)(text) {
-                self.kind.get_or_insert(Kind::Record(format.id));
-                self.record(format.id, read, 1);
-            }
+        for (format, read) in records::read_texts(text) {
+            self.kind.get_or_insert(Kind::Record(format.id));
+            self.record(format.id, read, 1);
         }
     }
 
@@ -236,6 +252,7 @@ impl Collector {
             let place = Place {
                 input: Arc::clone(&self.name),
                 line: entry.line.or(Some(first_line).filter(|line| *line > 1)),
+                shown: None,
                 pointer: Some(entry.pointer.into()).filter(|p: &Arc<str>| !p.is_empty()),
             };
             if let Some(when) = entry.when {
@@ -255,9 +272,9 @@ impl Collector {
         }
         for remark in read.remarks {
             let before = self.facts.len();
-            line::lines_of(&remark.text, first_line, &mut |line| self.line(&line, &remark.who));
+            line::lines_of(&remark.text, remark.line.unwrap_or(first_line), &mut |line| self.line(&line, &remark.who));
             for fact in &mut self.facts[before..] {
-                fact.place.pointer = Some(remark.pointer.as_str().into());
+                fact.place.pointer = Some(remark.pointer.as_str().into()).filter(|p: &Arc<str>| !p.is_empty());
                 fact.when = fact.when.or(remark.when);
             }
         }
@@ -274,7 +291,20 @@ impl Collector {
         }
     }
 
-    fn finish(self, reading: &mut Reading) {
+    fn finish(mut self, reading: &mut Reading) {
+        if self.order.reversed() {
+            let text = if self.order.known() {
+                for place in self.facts.iter_mut().map(|fact| &mut fact.place) {
+                    place.shown = place.line;
+                    place.line = place.line.map(|line| self.order.turned(line, self.count.lines));
+                }
+                self.facts.sort_by_key(|fact| fact.place.line);
+                "the newest line stands first: read from the end"
+            } else {
+                "the newest line stands first, and it is too large to be turned: what happened first is not certain"
+            };
+            reading.notes.push(Note::remark(&self.name, text));
+        }
         if self.dropped > 0 {
             reading.notes.push(Note::remark(
                 &self.name,
@@ -357,5 +387,31 @@ fn widen(span: &mut Option<(Stamp, Stamp)>, moment: Stamp) {
     }
     if last.before(moment) == Some(true) {
         *last = moment;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+    use crate::input::Source;
+
+    #[test]
+    fn a_reversed_log_is_read_from_its_end() {
+        let mut lines: Vec<String> = (0..10).map(|n| format!("2026-09-12T08:41:0{n}.000Z step {n}")).collect();
+        lines.push("2026-09-12T08:41:10.000Z Traceback (most recent call last):".into());
+        lines.push("2026-09-12T08:41:11.000Z RuntimeError: DataLoader worker (pid 31) is killed by signal: Killed. ".into());
+        for (newest_first, expected) in [(false, [11, 12]), (true, [2, 1])] {
+            if newest_first {
+                lines.reverse();
+            }
+            let text = lines.join("\n");
+            let reading = read(&[Source::stream("log".into(), text.as_bytes())]);
+            let facts: Vec<_> = reading.facts.iter().filter(|fact| fact.id != "finished").collect();
+            let first = facts.first().and_then(|fact| fact.place.number());
+            let last = facts.last().and_then(|fact| fact.place.number());
+            assert_eq!([first, last], expected.map(Some), "{facts:?}");
+            assert!(facts.iter().all(|fact| matches!(fact.place.line, Some(11 | 12))), "{facts:?}");
+            assert_eq!(reading.notes.len(), usize::from(newest_first));
+        }
     }
 }

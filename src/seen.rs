@@ -35,6 +35,17 @@ impl Kind {
     }
 }
 
+/// A form in which logs and exit data reach a user: a row of the table that `coroner explain --inputs` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form {
+    /// What it is called, as `docker inspect`.
+    pub name: &'static str,
+    /// How to produce it, as a command where there is one.
+    pub how: &'static str,
+    /// What it can prove, in a few words.
+    pub proves: &'static str,
+}
+
 /// One input after reading.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Input {

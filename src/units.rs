@@ -310,4 +310,28 @@ mod tests {
         assert_eq!(Signal::from_status(1), None);
         assert_eq!(Signal::from_status(255), None);
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_a_size_or_an_error(text in proptest::prelude::any::<String>()) {
+            let _ = text.parse::<Bytes>();
+        }
+
+        #[test]
+        fn written_sizes_come_back(number in 0_u64..1 << 13, unit in 0_usize..5) {
+            let shift = 10 * u32::try_from(unit).expect("it is small");
+            for ending in [&["", "b", "B"][..], &["k", "KB", "Ki", "KiB"], &["m", "MB", "Mi", "mib"], &["g", "GB", "Gi"], &["t", "TB", "TiB"]][unit] {
+                proptest::prop_assert_eq!(format!("{number}{ending}").parse::<Bytes>(), Ok(Bytes(number << shift)));
+                proptest::prop_assert_eq!(format!(" {number} {ending} ").parse::<Bytes>(), Ok(Bytes(number << shift)));
+            }
+        }
+
+        #[test]
+        fn flags_hold_at_least_the_size(bytes in 0_u64..1 << 50) {
+            for text in [Bytes(bytes).as_flag(), Bytes(bytes).as_quantity()] {
+                let read = text.parse::<Bytes>().expect("it is a size");
+                proptest::prop_assert!(read.0 >= bytes && read.0 - bytes < 1 << 20);
+            }
+        }
+    }
 }

@@ -17,7 +17,7 @@ const FLOORS: [&[&str]; 12] = [
     &["report"],
     &["examine", "context"],
     &["scan"],
-    &["output", "interrupt", "tee", "follow", "explain"],
+    &["output", "interrupt", "tee", "follow", "explain", "inputs", "size"],
     &["lib", "cli", "main"],
 ];
 
@@ -25,7 +25,7 @@ const FLOORS: [&[&str]; 12] = [
 const ADDRESSES: [(&str, &[&str]); 22] = [
     ("regex", &["src/patterns/"]),
     ("aho_corasick", &["src/patterns/"]),
-    ("nom", &["src/units", "src/time", "src/line/"]),
+    ("nom", &["src/units", "src/time", "src/line/", "src/remedy/sizing/shape"]),
     ("jiff", &["src/time"]),
     ("serde", &["src/records/", "src/report/json"]),
     (
@@ -36,7 +36,7 @@ const ADDRESSES: [(&str, &[&str]); 22] = [
     ("colored", &["src/report/human", "src/report/page"]),
     ("unicode_width", &["src/report/text"]),
     ("walkdir", &["src/input"]),
-    ("clap", &["src/cli", "src/main"]),
+    ("clap", &["src/cli", "src/main", "src/size"]),
     ("flate2", &["src/input/"]),
     ("ruzstd", &["src/input/"]),
     ("lzma_rust2", &["src/input/"]),

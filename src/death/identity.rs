@@ -154,6 +154,23 @@ pub(super) fn span(seconds: f64) -> String {
     }
 }
 
+/// Whether the kernel's name for the victim fits the process that died.
+pub(super) fn plausible(death: &Death, process: &str) -> bool {
+    let python = process.starts_with("python") || process.starts_with("pt_") || process.starts_with("ray::");
+    match (&death.who.process, death.who.role) {
+        (Some(name), _) => {
+            let cut = |text: &str| text.chars().take(15).collect::<String>();
+            cut(name) == process || (python && (name.starts_with("python") || name.starts_with("pt_")))
+        }
+        // From PyTorch 2.5 a worker is `pt_data_worker`; before, it bears its parent's name.
+        (None, Role::Worker) => python,
+        (None, Role::Unknown) if death.who.own_pid.is_none() => true,
+        (None, Role::Rank | Role::Engine | Role::Unknown) => python || process.starts_with("torchrun"),
+        (None, Role::Main) => true,
+        (None, Role::Launcher | Role::Unit | Role::Job) => python,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::identity::{Relation, agree, agree_id, compare, relate};
+use super::identity::{Relation, agree, agree_id, compare, plausible, relate};
 use super::traceback::{self, Traceback};
 use super::{Death, Join, merge_who};
-use crate::fact::{Fact, How, Opening, Role, Table, What, Who, Why};
+use crate::fact::{Fact, How, Opening, Resource, Role, Table, What, Who, Why};
 use crate::seen::{Input, Kind};
 use crate::time::Stamp;
 use crate::units::Signal;
@@ -135,13 +135,13 @@ impl Ledger {
             }
             let traceback = ends.get(&line).copied();
             let spoken: Vec<&Fact> = here.iter().copied().filter(|fact| speaks_of_death(&fact.what)).collect();
-            if let Some((death, last)) = stack.filter(|(_, last)| line - last <= 2) {
+            if let Some((death, last)) = stack.filter(|(_, last)| line - last <= 4) {
                 // faulthandler prints the stack of the dying thread right below its message.
                 let frames: Vec<&Fact> = here.iter().copied().filter(|f| matches!(f.what, What::Frame { .. })).collect();
                 if !frames.is_empty() {
                     self.deaths[death].facts.extend(frames.into_iter().cloned());
                     stack = Some((death, line));
-                } else if line > last + 1 {
+                } else if line > last + 3 {
                     stack = None;
                 }
             }
@@ -189,9 +189,12 @@ impl Ledger {
             What::Ended { how: How::Vanished, .. } => self.vanished(input, fact),
             What::Ended { how: How::Code(_), .. } if signal.is_none() => self.last(|d| !d.late),
             What::Ended { .. } | What::Caught { .. } => self.same_signal(input, fact, signal),
-            What::Refused { resource, .. } => {
-                self.last(|d| d.order.0 == input && d.refused(*resource).is_some() && may_share(d, fact))
-            }
+            What::Refused { resource, by, .. } => self.last(|d| {
+                // NCCL tells one failure twice, with and without its reason.
+                let twice =
+                    |w: &What| matches!(w, What::Refused { by: b, resource: r, .. } if b == by && shm(*r) && shm(*resource));
+                d.order.0 == input && (d.refused(*resource).is_some() || d.find(twice).is_some()) && may_share(d, fact)
+            }),
             What::TimedOut { .. } | What::PeerLost => self.last(|d| !d.late),
             What::Nccl => self.last(|d| d.order.0 == input),
             What::Hardware(_) => self.last(|d| {
@@ -203,7 +206,7 @@ impl Ledger {
             What::OomReported { .. } | What::Stopped { .. } => self.reported(input, fact, signal),
             _ => None,
         });
-        let Some(at) = at else {
+        let Some(at) = at.or_else(|| self.deaths.len().checked_sub(1).filter(|_| self.deaths.len() >= DEATHS)) else {
             self.deaths.push(Death {
                 who: fact.who.clone(),
                 signal,
@@ -234,7 +237,9 @@ impl Ledger {
             merge_who(&mut death.who, &fact.who);
         }
         death.exit_code = death.exit_code.or(code_of(&fact.what));
-        death.facts.push(fact.clone());
+        if death.facts.len() < FACTS {
+            death.facts.push(fact.clone());
+        }
         at
     }
 
@@ -259,6 +264,9 @@ impl Ledger {
             death.facts.push(fact.clone());
             return;
         }
+        if self.deaths.len() >= DEATHS {
+            return;
+        }
         // An exception line without a traceback above it, in a log that has nothing else of Python, is a quotation or a
         // message that somebody logged; it still may be all there is.
         self.deaths.push(Death {
@@ -280,7 +288,11 @@ impl Ledger {
         let times: Vec<Stamp> = [fact.when, fact.boot].into_iter().flatten().collect();
         let killed = |d: &Death| d.signal.is_none_or(|s| Some(s) == signal) && (d.signal.is_some() || d.vanished());
         let mut found = None;
-        for (at, death) in self.deaths.iter().enumerate().filter(|(_, d)| killed(d) && !d.late) {
+        let another = |d: &Death| {
+            let named = fact.who.process.as_deref().is_some_and(|process| !plausible(d, process));
+            named && (d.who.host_pid.is_none() || d.who.host_pid != fact.who.host_pid)
+        };
+        for (at, death) in self.deaths.iter().enumerate().filter(|(_, d)| killed(d) && !d.late && !another(d)) {
             let relation = relate(death, &fact.who, &times);
             let join = match relation {
                 Relation::Other(_) => continue,
@@ -356,6 +368,12 @@ impl Ledger {
     }
 }
 
+/// How many deaths are told apart; more processes than that died of the same as the last one.
+const DEATHS: usize = 512;
+
+/// How many facts are kept for one death.
+const FACTS: usize = 512;
+
 /// How many lines may stand between the kernel's word on a fault and a shell's word on the signal.
 const NEAR: u64 = 60;
 
@@ -364,6 +382,11 @@ fn is_fault(death: &Death) -> bool {
     matches!(death.signal, Some(Signal::BUS | Signal::SEGV | Signal::ABRT))
         && death.who.host_pid.is_none()
         && death.who.own_pid.is_none()
+}
+
+/// Whether a resource is shared memory, lacking or failing.
+fn shm(resource: Resource) -> bool {
+    matches!(resource, Resource::Shm | Resource::ShmOther)
 }
 
 /// The exit code that a claim names.

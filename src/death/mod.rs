@@ -149,7 +149,7 @@ impl Death {
 
     /// Whether a message carries a guess at the reason (PyTorch's shared-memory hint for a SIGBUS).
     pub fn hint(&self) -> Option<&Fact> {
-        self.find(|what| matches!(what, What::Caught { hint: true, .. } | What::Ended { hint: true, .. }))
+        self.find(|what| matches!(what, What::Caught { hint: true, .. } | What::Ended { how: How::Signal(_), hint: true }))
     }
 
     /// By what a fact from elsewhere was joined to it; nothing for its own words.

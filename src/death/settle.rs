@@ -1,8 +1,8 @@
 //! Last corrections to the deaths: symptoms of one cause become one death, quotations go, consequences are marked.
 
-use super::Death;
-use super::identity::{Relation, agree, agree_id, compare};
+use super::identity::{Relation, agree, agree_id, clocks, compare, moments};
 use super::ledger::is_echo;
+use super::{Aside, Death};
 use crate::fact::{Fact, How, Resource, What, Who, Why, Witness};
 use crate::seen::{Input, Kind};
 use crate::units::Signal;
@@ -28,6 +28,14 @@ fn one_full(deaths: &mut Vec<Death>, resource: Resource) {
     let (Some(bus), Some(refused)) = (bus, refused) else { return };
     if !agree_id(&deaths[bus].who.container, &deaths[refused].who.container)
         || !agree(&deaths[bus].who.pod, &deaths[refused].who.pod)
+    {
+        return;
+    }
+    let here = |d: &Death| d.facts.first().map(|f| f.place.input.clone());
+    let (times, elsewhere) = (moments(&deaths[refused]), here(&deaths[bus]) != here(&deaths[refused]));
+    let (near, far) = clocks(&deaths[bus], &times);
+    if elsewhere
+        && (far.is_some() || near.is_none() && matches!(compare(&deaths[bus].who, &deaths[refused].who), Relation::Open { .. }))
     {
         return;
     }
@@ -104,6 +112,17 @@ fn strangers(deaths: &mut [Death], facts: &[Fact], inputs: &[Input]) {
     let foreign =
         |d: &Death| placed(d) && !records.is_empty() && records.iter().all(|r| matches!(compare(&d.who, r), Relation::Other(_)));
     let stranger = |d: &Death| foreign(d) || !d.facts.iter().any(|f| own(&f.place.input));
+    // Two containers that died ten minutes apart died for reasons of their own; the later death is the one asked about.
+    let apart = |one: &Death, other: &Death| {
+        let gap = one.when().and_then(|when| other.when()?.gap(when));
+        let earlier = one.when().and_then(|when| when.before(other.when()?)) == Some(true);
+        let places = placed(one) && placed(other) && matches!(compare(&one.who, &other.who), Relation::Other(Aside::Place));
+        places && earlier && gap.is_some_and(|gap| gap.sure && gap.seconds > 600.0)
+    };
+    let before: Vec<bool> = deaths.iter().map(|d| deaths.iter().any(|o| !o.late && !o.consequence && apart(d, o))).collect();
+    for (death, before) in deaths.iter_mut().zip(before) {
+        death.beside |= before;
+    }
     if deaths.iter().any(|d| !d.late && !d.beside && !stranger(d)) {
         for death in deaths.iter_mut() {
             death.beside |= stranger(death);
@@ -140,7 +159,13 @@ fn consequences(deaths: &mut [Death]) {
         let term =
             death.signal == Some(Signal::TERM) && death.find(|w| matches!(w, What::Stopped { why: Why::Memory, .. })).is_none();
         let only_echo = death.facts.iter().all(|f| {
-            matches!(&f.what, What::PeerLost | What::TimedOut { .. } | What::Infrastructure)
+            let record = match &f.what {
+                What::Container(container) => container.exit_code.is_none_or(|code| Signal::from_status(code).is_none()),
+                What::ShmOption(_) | What::MemoryOption(_) | What::Event(_) => true,
+                _ => false,
+            };
+            record
+                || matches!(&f.what, What::PeerLost | What::TimedOut { .. } | What::Infrastructure)
                 || matches!(&f.what, What::Ended { how: How::Code(code), .. } if Signal::from_status(*code).is_none())
                 || matches!(&f.what, What::Raised { kind, .. } if is_echo(kind))
         });

@@ -4,6 +4,9 @@ use std::collections::HashMap;
 
 use crate::fact::{Fact, Opening, What};
 
+/// How many characters of a message are kept; the quoted line has it whole.
+const MESSAGE: usize = 512;
+
 /// How many of the deepest frames are kept.
 const FRAMES: usize = 64;
 
@@ -87,6 +90,7 @@ pub(super) fn group(facts: &[&Fact]) -> Vec<Traceback> {
             }
             What::Chained => *slot = Open { chained: true, ..Open::default() },
             What::Raised { kind, message } => {
+                let message = &message.chars().take(MESSAGE).collect::<String>();
                 let part = std::mem::take(slot);
                 let passed_on = fact.who.worker.filter(|_| message.contains("DataLoader worker process"));
                 if part.worker.is_some() {

@@ -99,6 +99,8 @@ pub struct Container {
     pub image: Option<String>,
     /// The container runs before the main ones (`initContainers`).
     pub init: bool,
+    /// It runs on AWS Fargate, which has no setting for /dev/shm.
+    pub fargate: bool,
 }
 
 impl Container {
@@ -120,6 +122,7 @@ impl Container {
             oom_kill_disabled: false,
             image: None,
             init: false,
+            fargate: false,
         }
     }
 }

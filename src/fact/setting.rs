@@ -19,6 +19,8 @@ pub enum Setting {
     PersistentWorkers,
     /// Epochs.
     Epochs,
+    /// Bytes of a file in /dev/shm that was given a size and refused its pages.
+    RefusedBytes,
 }
 
 impl Setting {
@@ -33,6 +35,7 @@ impl Setting {
             Self::PinMemory => "pin_memory",
             Self::PersistentWorkers => "persistent_workers",
             Self::Epochs => "epochs",
+            Self::RefusedBytes => "refused_bytes",
         }
     }
 }

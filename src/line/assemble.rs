@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::block::{Block, Fate};
+use super::habit::Habits;
 use super::kernel::{self, Relative};
 use super::open::{Opened, open};
 use super::partial::Partials;
@@ -37,6 +38,8 @@ fn hand(opened: Opened<'_>, number: u64, depth: usize, sink: &mut dyn FnMut(Line
 /// The state between lines.
 #[derive(Clone, Default)]
 pub(super) struct Assembler {
+    /// The prefixes of all lines.
+    pub(super) habits: Habits,
     block: Option<Block>,
     partials: Partials,
     /// The last line of a system log: its envelope, and how far its further lines are indented.
@@ -58,8 +61,15 @@ struct Held {
 impl Assembler {
     /// Takes a line as the input has it.
     pub(super) fn push(&mut self, cut: Cut<'_>, sink: &mut dyn FnMut(Line<'_>)) {
-        let text = clean::clean(cut.bytes);
+        let mut text = clean::clean(cut.bytes);
         let number = cut.number;
+        let mut envelope = Envelope::default();
+        if !self.habits.is_empty() {
+            text = match text {
+                Cow::Borrowed(text) => Cow::Borrowed(self.habits.peel(text, &mut envelope)),
+                Cow::Owned(text) => Cow::Owned(self.habits.peel(&text, &mut envelope).to_owned()),
+            };
+        }
         if let Some(block) = &mut self.block {
             if cut.more && block.more(&text, number) {
                 return;
@@ -87,15 +97,15 @@ impl Assembler {
             self.release(sink);
             return sink(line);
         }
-        self.line(text, number, sink);
+        self.line(text, envelope, number, sink);
     }
 
     /// A line that stands for itself.
-    fn line(&mut self, text: Cow<'_, str>, number: u64, sink: &mut dyn FnMut(Line<'_>)) {
+    fn line(&mut self, text: Cow<'_, str>, envelope: Envelope, number: u64, sink: &mut dyn FnMut(Line<'_>)) {
         let digit = text.starts_with(|c: char| c.is_ascii_digit());
         let flag = if digit { kernel::parts(&text).map(|(_, _, flag, _)| flag) } else { None };
         let relative = if text.starts_with('[') { kernel::relative(&text) } else { None };
-        let mut opened = open(text, Envelope::default());
+        let mut opened = open(text, envelope);
         match relative {
             Some(Relative::Minute(stamp)) => self.clock = Some(stamp),
             Some(Relative::Later(micros)) => {

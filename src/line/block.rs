@@ -4,6 +4,8 @@ use serde_json::{Map, Value};
 
 use super::assemble::emit;
 use super::journal::{Entry, pair};
+use super::listing::Listing;
+use super::table::Table;
 use super::{Envelope, Line, json};
 use crate::time::{self, Stamp};
 
@@ -19,6 +21,10 @@ pub(super) enum Block {
     Verbose(Journal),
     /// Records of `dmesg -J`, a field on each line.
     Dmesg(Map<String, Value>, u64),
+    /// Records of a table with a heading.
+    Table(Table),
+    /// A JSON document laid out over many lines.
+    Listing(Listing),
 }
 
 /// What became of a line.
@@ -69,8 +75,17 @@ impl Journal {
 impl Block {
     /// Whether a line begins a block.
     pub(super) fn begin(text: &str, number: u64) -> Option<Self> {
+        Self::entry(text, number).or_else(|| Table::begin(text).map(Self::Table))
+    }
+
+    fn entry(text: &str, number: u64) -> Option<Self> {
         match text.bytes().next()? {
-            b'_' => text.starts_with("__CURSOR=").then(|| Self::Export(Journal::default())),
+            b'_' if text.starts_with("__CURSOR=") => Some(Self::Export(Journal::default())),
+            b'{' | b'[' if Listing::begins(text) => {
+                let mut block = Self::Listing(Listing::default());
+                block.take(text, number, &mut |_| {});
+                Some(block)
+            }
             b' ' if text.starts_with("    MESSAGE=") => {
                 let mut block = Self::Verbose(Journal::default());
                 block.take(text, number, &mut |_| {});
@@ -131,6 +146,8 @@ impl Block {
                 Fate::Taken
             }
             Self::Dmesg(record, first) => dmesg(record, first, text, number, sink),
+            Self::Table(table) => table.take(text, number, sink),
+            Self::Listing(listing) => listing.take(text, number, sink),
         }
     }
 
@@ -139,6 +156,8 @@ impl Block {
         match self {
             Self::Export(journal) | Self::Verbose(journal) => journal.end(sink),
             Self::Dmesg(record, number) => say(&record, number, sink),
+            Self::Table(table) => table.end(sink),
+            Self::Listing(listing) => listing.end(sink),
         }
     }
 }

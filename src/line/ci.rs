@@ -27,6 +27,30 @@ pub(super) fn stamped<'a>(found: &Iso, rest: &'a str, envelope: &mut Envelope) -
     Some(Rest::Tail(rest))
 }
 
+/// `job<TAB>step<TAB>2024-02-13T10:00:00.1234567Z text` of `gh run view --log`.
+pub(super) fn job<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
+    let mut rest = text;
+    for _ in 0..2 {
+        let tab = rest.bytes().take(200).position(|b| b == b'\t')?;
+        rest = rest.get(tab + 1..)?;
+    }
+    let (found, rest) = time::iso(rest)?;
+    (found.digits == 7).then(|| stamped(&found, rest, envelope))?
+}
+
+/// `_bk;t=1700000000000` of Buildkite, where the escape characters around it are lost.
+pub(super) fn buildkite<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
+    let rest = text.strip_prefix("_bk;t=")?;
+    let (seconds, rest) = rest.split_at_checked(10)?;
+    let (stamp, _) = time::unix(seconds)?;
+    let (millis, rest) = rest.split_at_checked(3)?;
+    if !millis.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    envelope.saw(stamp);
+    Some(Rest::Tail(rest.trim_start_matches('\u{7}')))
+}
+
 /// `section_start:1764331201:prepare_executor` of GitLab. A carriage return follows it, so it is a line of its own here.
 pub(super) fn section<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
     let rest = text.strip_prefix("section_start:").or_else(|| text.strip_prefix("section_end:"))?;
@@ -50,6 +74,15 @@ mod tests {
             ("2024-05-20T12:00:00.123456Z 00O Killed", "Killed"),
             ("2024-05-20T12:00:00.123456Z 01E+ed", "ed"),
             ("section_start:1764331201:prepare_executor", ""),
+            ("build\tRun train\t2024-02-13T10:00:00.1234567Z   File \"x\"", "  File \"x\""),
+            ("a\tb\tc", "a\tb\tc"),
+            ("_bk;t=1700000000000\u{7}Killed", "Killed"),
+            ("_bk;t=17", "_bk;t=17"),
+            ("08:00:00  Killed", "Killed"),
+            ("08:00:00      File \"x\"", "    File \"x\""),
+            ("[2024-02-13T10:00:00.123Z] Killed", "Killed"),
+            ("[2024-02-13T10:00:00.123Z]   File \"x\"", "  File \"x\""),
+            ("[Pipeline] sh", "[Pipeline] sh"),
             ("section_end:soon:x", "section_end:soon:x"),
         ] {
             assert_eq!(peel(text, 1).text, expected, "{text}");

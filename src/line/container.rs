@@ -57,6 +57,60 @@ pub(super) fn stamped<'a>(found: &Iso, rest: &'a str, envelope: &mut Envelope) -
     Some(Rest::Tail(rest))
 }
 
+/// `2026-09-12T08:00:00.123000+00:00 train/main/6f1b2c3d4e5f ` of `aws logs tail`: the time, then the log stream, which has the
+/// names of its task in it.
+pub(super) fn tail<'a>(found: &Iso, rest: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
+    if !(found.between == 'T' && found.zone == Zone::Offset && !found.comma) {
+        return None;
+    }
+    let rest = rest.strip_prefix(' ')?;
+    let (stream, text) = rest.split_once(' ').unwrap_or((rest, ""));
+    let known = |b: u8| b.is_ascii_alphanumeric() || b"-_./$[]:#".contains(&b);
+    let parts = stream.len() <= 512 && stream.bytes().all(known) && !stream.starts_with('/') && stream.contains('/');
+    // The last part is an id: a task, a job's host, a version.
+    if !parts || !stream.bytes().any(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    envelope.saw(found.stamp);
+    envelope.container = Some(stream.to_owned());
+    Some(Rest::Tail(text))
+}
+
+/// `2026-09-12T08:41:51.000Z {app="t",pod="t-0"} ` of logcli (`2026-09-12T08:41:51Z` in its older versions).
+pub(super) fn logcli<'a>(found: &Iso, rest: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
+    let rest = rest.strip_prefix(" {")?;
+    let (labels, text) = match rest.strip_prefix('}') {
+        Some(text) => ("", text),
+        None => {
+            let end = rest.find("\"}")?;
+            rest.split_at_checked(end + 1).and_then(|(labels, rest)| Some((labels, rest.strip_prefix('}')?)))?
+        }
+    };
+    let name = labels.split('=').next().unwrap_or_default();
+    if found.zone == Zone::Open || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
+        return None;
+    }
+    let mut left = labels;
+    while let Some((key, value)) = left.split_once("=\"") {
+        let Some((value, more)) = value.split_once('"') else { break };
+        let slot = match key {
+            "pod" | "pod_name" => Some(&mut envelope.pod),
+            "container" | "container_name" => Some(&mut envelope.container),
+            "host" | "hostname" | "node" | "node_name" => Some(&mut envelope.host),
+            _ => None,
+        };
+        if let Some(slot) = slot {
+            *slot = Some(value.to_owned());
+        }
+        left = more.trim_start_matches([',', ' ']);
+    }
+    envelope.saw(found.stamp);
+    // The labels are padded to the longest; an odd number of blanks that a traceback may have stays after the first.
+    let blanks = text.len() - text.trim_start_matches(' ').len();
+    let padded = if matches!(blanks, 1 | 3 | 5) { 1 } else { blanks };
+    Some(Rest::Tail(text.get(padded..)?))
+}
+
 /// `[pod/trainer-0/main] ` of `kubectl logs --prefix`.
 pub(super) fn kubectl<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
     let (names, rest) = text.strip_prefix("[pod/")?.split_once("] ")?;
@@ -107,6 +161,11 @@ mod tests {
             ("a1b2c3d4e5-algo-1-q7x2k  | x", "x"),
             ("trainer-1  | 2026-12-01T06:55:40.304207123Z Killed", "Killed"),
             ("[pod/trainer-0/main] Killed", "Killed"),
+            ("2026-09-12T08:00:00.123000+00:00 train/main/6f1b2c3d4e5f   File \"x\"", "  File \"x\""),
+            ("2026-09-12T08:00:00.123000+00:00 job-1/algo-1-1695 RuntimeError: x", "RuntimeError: x"),
+            ("2026-09-12T08:41:51.000Z {app=\"t\",pod=\"t-0\"} Killed", "Killed"),
+            ("2026-09-12T08:41:51Z {}   File \"x\"", "  File \"x\""),
+            ("2026-09-12T08:41:51Z {\"a\": 1}", "{\"a\": 1}"),
             ("204 | model.encoder | Linear", "204 | model.encoder | Linear"),
             ("Name | Type | Params", "Name | Type | Params"),
         ] {

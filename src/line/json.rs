@@ -2,17 +2,35 @@
 
 use serde_json::{Map, Value};
 
-use super::Envelope;
 use super::journal::Entry;
 use super::open::Rest;
+use super::{Envelope, documents};
 use crate::time::Stamp;
 
 /// Where writers put the time.
-const TIMES: [&str; 10] =
-    ["time", "@timestamp", "timestamp", "ts", "asctime", "datetime", "date", "eventTime", "receiveTimestamp", "ingestionTime"];
+const TIMES: [&str; 13] = [
+    "time",
+    "@timestamp",
+    "timestamp",
+    "ts",
+    "asctime",
+    "datetime",
+    "date",
+    "eventTime",
+    "receiveTimestamp",
+    "ingestionTime",
+    // Papertrail and Splunk.
+    "generated_at",
+    "received_at",
+    "_time",
+];
+
+/// Where writers put the text, the likeliest first.
+pub(super) const TEXTS: [&str; 10] =
+    ["log", "textPayload", "message", "msg", "line", "@message", "MESSAGE", "short_message", "_raw", "body"];
 
 /// What else shows that an object is a line of a log: a training sample may have a `message` too.
-const MARKS: [&str; 12] = [
+const MARKS: [&str; 16] = [
     "stream",
     "level",
     "severity",
@@ -25,6 +43,11 @@ const MARKS: [&str; 12] = [
     "labels",
     "logger",
     "pri",
+    // FireLens, Docker's drivers and stern's `-o json`.
+    "container_id",
+    "container_name",
+    "ecs_task_arn",
+    "podName",
 ];
 
 /// Reads an object that fills the line.
@@ -32,8 +55,21 @@ pub(super) fn object<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<
     if !text.trim_end().ends_with('}') {
         return None;
     }
-    let Value::Object(object) = serde_json::from_str(text).ok()? else { return None };
-    read(&object, envelope, 0).map(Rest::Made)
+    let value: Value = serde_json::from_str(text).ok()?;
+    told(&value, envelope).or_else(|| documents::lines(&value)).map(Rest::Made)
+}
+
+/// Reads a list of records that fills the line.
+pub(super) fn list<'a>(text: &'a str) -> Option<Rest<'a>> {
+    if !(text.starts_with("[{") && text.trim_end().ends_with("}]")) {
+        return None;
+    }
+    documents::lines(&serde_json::from_str(text).ok()?).map(Rest::Made)
+}
+
+/// The message of a record; what else it tells goes into the envelope.
+pub(super) fn told(value: &Value, envelope: &mut Envelope) -> Option<String> {
+    read(value.as_object()?, envelope, 0)
 }
 
 /// The message of an object; what else it tells goes into the envelope.
@@ -44,9 +80,13 @@ fn read(object: &Map<String, Value>, envelope: &mut Envelope, depth: u8) -> Opti
     if let Some(Value::Array(records)) = object.get("dmesg").filter(|_| object.len() == 1) {
         return Some(dmesg(records));
     }
-    // An Elasticsearch hit holds the document.
-    if let Some(Value::Object(inner)) = object.get("_source").filter(|_| depth < 2) {
-        return read(inner, envelope, depth + 1);
+    // A hit of Elasticsearch, an event of Datadog and a result of Splunk hold the document.
+    for key in ["_source", "content", "attributes", "result"] {
+        if let Some(Value::Object(inner)) = object.get(key).filter(|_| depth < 2)
+            && let Some(message) = read(inner, envelope, depth + 1)
+        {
+            return Some(message);
+        }
     }
     // Kubernetes objects are exit documents, not envelopes.
     if object.contains_key("apiVersion") && object.contains_key("kind") {
@@ -77,7 +117,7 @@ fn message(object: &Map<String, Value>) -> Option<String> {
     if let Some(Value::Object(payload)) = object.get("jsonPayload") {
         return message(payload);
     }
-    for key in ["log", "textPayload", "message", "msg", "line", "@message", "MESSAGE"] {
+    for key in TEXTS {
         match object.get(key) {
             Some(Value::String(text)) => return Some(text.clone()),
             // Some shippers parse an inner JSON line.
@@ -94,6 +134,8 @@ fn message(object: &Map<String, Value>) -> Option<String> {
 }
 
 /// A moment as text, or as seconds, milli-, micro- or nanoseconds since 1970.
+///
+/// The nanoseconds of Loki are text.
 pub(super) fn moment(value: &Value) -> Option<Stamp> {
     match value {
         Value::String(text) => Stamp::parse(text).or_else(|| epoch(text.parse().ok()?)),
@@ -124,16 +166,28 @@ fn names(object: &Map<String, Value>, envelope: &mut Envelope) {
         .or_else(|| deep(["kubernetes", "pod", "name"]))
         .or_else(|| deep(["resource", "labels", "pod_name"]))
         .or_else(|| at(["labels", "pod"]))
-        .or_else(|| flat("pod_name"));
+        .or_else(|| flat("pod_name"))
+        .or_else(|| flat("podName"));
+    // ECS has ids of its own that no engine knows.
+    let engine = |id: &String| id.len() >= 12 && id.bytes().all(|b| b.is_ascii_hexdigit());
     let container = at(["kubernetes", "docker_id"])
         .or_else(|| at(["container", "id"]))
-        .or_else(|| flat("container_id"))
+        .or_else(|| flat("container_id").filter(engine))
         .or_else(|| at(["kubernetes", "container_name"]))
         .or_else(|| deep(["kubernetes", "container", "name"]))
         .or_else(|| deep(["resource", "labels", "container_name"]))
         .or_else(|| at(["labels", "container"]))
-        .or_else(|| flat("container_name"));
-    let host = at(["kubernetes", "host"]).or_else(|| at(["host", "name"])).or_else(|| deep(["kubernetes", "node", "name"]));
+        .or_else(|| flat("container_name"))
+        .or_else(|| flat("containerName"))
+        .or_else(|| flat("container_id"))
+        .map(|name| name.trim_start_matches('/').to_owned());
+    let host = at(["kubernetes", "host"])
+        .or_else(|| at(["host", "name"]))
+        .or_else(|| deep(["kubernetes", "node", "name"]))
+        .or_else(|| ["host", "hostname", "nodeName", "source_name", "node"].iter().find_map(|key| flat(key)))
+        .or_else(|| ["node", "hostname", "node_name"].iter().find_map(|key| at(["labels", key])));
+    let rank = object.get("rank").and_then(Value::as_u64).and_then(|rank| u32::try_from(rank).ok());
+    envelope.rank = rank.or(envelope.rank);
     envelope.pod = pod.or(envelope.pod.take());
     envelope.container = container.or(envelope.container.take());
     envelope.host = host.or(envelope.host.take());
@@ -202,6 +256,10 @@ mod tests {
             (r#"{"timestamp":1796108140304,"message":"Killed","ingestionTime":1796108140400}"#, "Killed"),
             (r#"{"labels":{"pod":"p"},"line":"Killed","timestamp":"2026-12-01T06:55:40Z"}"#, "Killed"),
             (r#"{"level":"info","msg":"Killed"}"#, "Killed"),
+            (r#"{"source":"stderr","log":"Killed","container_id":"0a1b-15","container_name":"train"}"#, "Killed"),
+            (r#"{"id":"A","content":{"timestamp":"2026-12-01T06:55:40Z","host":"h","message":"Killed"}}"#, "Killed"),
+            (r#"{"preview":false,"result":{"_raw":"Killed","_time":"2026-12-01T06:55:40Z"}}"#, "Killed"),
+            (r#"{"message":"Killed","nodeName":"n","podName":"p","containerName":"c"}"#, "Killed"),
             (r#"{"levelname":"ERROR","message":"x","exc_info":"Traceback\nKeyError: 1"}"#, "x\nTraceback\nKeyError: 1"),
             (r#"{"MESSAGE":[75,105,108,108,101,100],"_TRANSPORT":"stdout"}"#, "Killed"),
             (r#"{"dmesg":[{"pri":3,"time":61.7,"msg":"a\nb"}]}"#, "<3>[   61.700000] a\n<3>[   61.700000] b"),

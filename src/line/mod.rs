@@ -9,16 +9,21 @@ mod block;
 mod ci;
 mod clean;
 mod container;
+mod documents;
+mod habit;
 mod journal;
 mod json;
 mod kernel;
+mod listing;
 mod logging;
 mod open;
+mod order;
 mod pairs;
 mod partial;
 mod rank;
 mod split;
 mod syslog;
+mod table;
 mod wide;
 
 use std::borrow::Cow;
@@ -27,10 +32,12 @@ use std::io::Read;
 use crate::time::Stamp;
 
 use assemble::Assembler;
+use habit::Habits;
 use split::Splitter;
 use wide::Widener;
 
 pub use clean::looks_binary;
+pub use order::Order;
 
 /// What the envelopes around a line told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -98,30 +105,71 @@ pub struct Count {
 /// Cuts bytes into lines, fed piece by piece.
 ///
 /// However the bytes are divided into pieces, the lines are the same.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Lines {
     bytes: u64,
     wide: Widener,
+    /// The beginning, until there is enough of it to know the habits of the input; nothing once they are known.
+    sample: Option<Vec<u8>>,
     split: Splitter,
     assemble: Assembler,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self {
+            bytes: 0,
+            wide: Widener::default(),
+            sample: Some(Vec::new()),
+            split: Splitter::default(),
+            assemble: Assembler::default(),
+        }
+    }
 }
 
 impl Lines {
     /// Takes a piece of the input.
     pub fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Line<'_>)) {
         self.bytes += bytes.len() as u64;
-        let Self { wide, split, assemble, .. } = self;
-        wide.push(bytes, &mut |bytes| split.push(bytes, &mut |cut| assemble.push(cut, sink)));
+        let Self { wide, sample, split, assemble, .. } = self;
+        wide.push(bytes, &mut |bytes| narrow(bytes, sample, split, assemble, sink));
     }
 
     /// Ends the input and hands out what is still held.
     pub fn finish(mut self, sink: &mut dyn FnMut(Line<'_>)) -> Count {
-        let Self { wide, split, assemble, .. } = &mut self;
-        wide.finish(&mut |bytes| split.push(bytes, &mut |cut| assemble.push(cut, sink)));
+        let Self { wide, sample, split, assemble, .. } = &mut self;
+        wide.finish(&mut |bytes| narrow(bytes, sample, split, assemble, sink));
+        if let Some(sample) = sample.take() {
+            assemble.habits = Habits::of(&sample);
+            split.push(&sample, &mut |cut| assemble.push(cut, sink));
+        }
         let lines = split.finish(&mut |cut| assemble.push(cut, sink));
         assemble.finish(sink);
         Count { bytes: self.bytes, lines }
     }
+}
+
+/// Passes UTF-8 on to be cut into lines, after the beginning was looked at.
+fn narrow(
+    mut bytes: &[u8],
+    sample: &mut Option<Vec<u8>>,
+    split: &mut Splitter,
+    assemble: &mut Assembler,
+    sink: &mut dyn FnMut(Line<'_>),
+) {
+    if let Some(held) = sample {
+        // The sample has the same bytes however the input is divided into pieces.
+        let (now, later) = bytes.split_at(bytes.len().min(habit::SAMPLE.saturating_sub(held.len())));
+        held.extend_from_slice(now);
+        if held.len() < habit::SAMPLE {
+            return;
+        }
+        bytes = later;
+        assemble.habits = Habits::of(held);
+        split.push(held, &mut |cut| assemble.push(cut, sink));
+        *sample = None;
+    }
+    split.push(bytes, &mut |cut| assemble.push(cut, sink));
 }
 
 /// Reads an input to its end, line by line, in bounded memory.

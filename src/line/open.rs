@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::time;
 
-use super::{Envelope, ci, clean, container, json, kernel, logging, rank, syslog};
+use super::{Envelope, ci, clean, container, habit, json, kernel, logging, rank, syslog};
 
 /// Envelopes nest a few deep; more than this is hostile text.
 const DEPTH: usize = 12;
@@ -39,11 +39,15 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
         b'[' => kernel::bracket(text, envelope)
             .or_else(|| rank::bracket(text, envelope))
             .or_else(|| container::kubectl(text, envelope))
-            .or_else(|| logging::bracket(text, envelope)),
+            .or_else(|| logging::bracket(text, envelope))
+            .or_else(|| json::list(text)),
+        b'_' => ci::buildkite(text, envelope),
         b'0'..=b'9' => match time::iso(text) {
             Some((found, rest)) => container::cri(&found, rest, envelope)
                 .or_else(|| ci::stamped(&found, rest, envelope))
                 .or_else(|| kernel::iso(&found, rest, envelope))
+                .or_else(|| container::logcli(&found, rest, envelope))
+                .or_else(|| container::tail(&found, rest, envelope))
                 .or_else(|| syslog::iso(&found, rest, envelope))
                 .or_else(|| container::stamped(&found, rest, envelope))
                 .or_else(|| logging::stamped(found.stamp, rest, envelope)),
@@ -52,7 +56,8 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
                 .or_else(|| syslog::bare(text, envelope))
                 .or_else(|| time::slashed(text).and_then(|(stamp, rest)| logging::stamped(stamp, rest, envelope)))
                 .or_else(|| container::compose(text, envelope))
-                .or_else(|| rank::label(text, envelope)),
+                .or_else(|| rank::label(text, envelope))
+                .or_else(|| habit::jenkins(text).map(Rest::Tail)),
         },
         b' ' => logging::rich(text).or_else(|| rank::label(text, envelope)),
         b'a'..=b'z' | b'A'..=b'Z' => kernel::decoded(text, envelope)
@@ -60,6 +65,8 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
             .or_else(|| syslog::bare(text, envelope))
             .or_else(|| logging::word(text, envelope))
             .or_else(|| ci::section(text, envelope))
+            .or_else(|| ci::job(text, envelope))
+            .or_else(|| rank::ansible(text, envelope))
             .or_else(|| container::compose(text, envelope))
             .or_else(|| rank::host(text, envelope)),
         _ => None,

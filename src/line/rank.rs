@@ -27,6 +27,11 @@ pub(super) fn bracket<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest
         return rest.strip_prefix(':').map(Rest::Tail);
     }
     let rest = ["<stderr>:", "<stdout>:", "<stddiag>:"].iter().find_map(|stream| rest.strip_prefix(stream))?;
+    // Open MPI 5 names the server and the job before the rank, and puts a blank after the colon.
+    let (inside, rest) = match inside.split_once('@') {
+        Some((server, inside)) if server.starts_with("prte") => (inside, rest.strip_prefix(' ').unwrap_or(rest)),
+        _ => (inside, rest),
+    };
     let rank = match inside.split_once(',') {
         Some((job, rank)) => {
             number(job)?;
@@ -79,8 +84,27 @@ pub(super) fn host<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a
         return None;
     }
     let rest = rest.strip_prefix(": ")?;
-    envelope.host = Some(name.to_owned());
+    match name.strip_prefix("rank").and_then(number) {
+        Some(rank) => envelope.rank = Some(rank),
+        None => envelope.host = Some(name.to_owned()),
+    }
     Some(Rest::Tail(rest))
+}
+
+/// `fatal: [gpu1]: FAILED! => {…}` and `changed: [gpu1] => {…}` of Ansible: what the command wrote is in the object.
+pub(super) fn ansible<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
+    const WORDS: [&str; 5] = ["fatal: ", "failed: ", "changed: ", "ok: ", "unreachable: "];
+    let rest = WORDS.iter().find_map(|word| text.strip_prefix(word))?;
+    let (host, rest) = super::kernel::bracketed(rest)?;
+    let (state, object) = rest.split_once("=> ")?;
+    let object: serde_json::Value = serde_json::from_str(object).ok()?;
+    let get = |key: &str| object.get(key).and_then(serde_json::Value::as_str).filter(|text| !text.is_empty());
+    let texts: Vec<&str> = ["stdout", "stderr"].into_iter().filter_map(get).collect();
+    if state.len() > 80 || texts.is_empty() {
+        return None;
+    }
+    envelope.host = Some(host.to_owned());
+    Some(Rest::Made(texts.join("\n")))
 }
 
 #[cfg(test)]
@@ -101,6 +125,9 @@ mod tests {
             ("(RayTrainWorker pid=27497, ip=10.0.0.3)   File \"x\"", "  File \"x\"", None, Some(27497)),
             ("(EngineCore pid=222) Killed", "Killed", None, Some(222)),
             ("(head, rank=0, pid=1) Killed", "Killed", Some(0), Some(1)),
+            ("[prterun-gpu1-812@1,3]<stderr>:   File \"x\"", "  File \"x\"", Some(3), None),
+            ("rank3: Killed", "Killed", Some(3), None),
+            (r#"fatal: [gpu1]: FAILED! => {"rc": 137, "stderr": "Killed", "stdout": ""}"#, "Killed", None, None),
             ("0: Killed", "Killed", None, None),
             ("worker-0: Killed", "Killed", None, None),
             ("ip-10-0-0-1: Killed", "Killed", None, None),

@@ -222,4 +222,53 @@ pub(super) const TABLE: &[Pattern] = &[
         samples: &["[a71c05e92d4b46f8b310-n0-0] terminated with exit code (137). Reason [Error]. Message: "],
         near_misses: &["terminated with exit code (%v). Reason [%v]"],
     },
+    // travis-ci/travis-build's shell functions.
+    Pattern {
+        id: "travis/exit",
+        witness: Witness::Arithmetic,
+        stems: &["The command \""],
+        regex: r#"^The command ".+" (?:failed and )?exited with (?<code>[1-9]\d*)(?: during .*)?\.\s*$"#,
+        read: coded,
+        samples: &[
+            "The command \"python train.py\" exited with 137.",
+            "The command \"pytest\" failed and exited with 135 during .",
+        ],
+        near_misses: &["The command \"pytest\" exited with 0."],
+    },
+    // Bitbucket Pipelines watches the memory of its build container.
+    Pattern {
+        id: "bitbucket/memory",
+        witness: Witness::Runtime,
+        stems: &["' exceeded memory limit"],
+        regex: r"^Container '(?<name>[^']+)' exceeded memory limit\.?\s*$",
+        read: |c| {
+            let who = Who { container_name: c.text("name"), ..Who::role(Role::Main) };
+            vec![Claim::new(What::OomReported { by: "Bitbucket", scope: Scope::Cgroup }, who)]
+        },
+        samples: &["Container 'Build' exceeded memory limit."],
+        near_misses: &["the container 'Build' exceeded memory limits"],
+    },
+    // buildkite/agent-stack-k8s: the agent does not know; what it adds is a guess.
+    Pattern {
+        id: "buildkite/unknown",
+        witness: Witness::Supervisor,
+        stems: &["Unknown container exit status"],
+        regex: r"^(?:\+\+\+ )?Unknown container exit status\b",
+        read: |_| vec![Claim::new(What::Ended { how: How::Vanished, hint: false }, Who::role(Role::Job))],
+        samples: &["+++ Unknown container exit status"],
+        near_misses: &["an Unknown container exit status"],
+    },
+    // actions/toolkit's and azure-pipelines-task-lib's exec, which wrap a tool.
+    Pattern {
+        id: "ci/tool",
+        witness: Witness::Arithmetic,
+        stems: &["' failed with exit code "],
+        regex: r"^(?:##\[error\]|::error::|Error: )?The process '[^']+' failed with exit code (?<code>[1-9]\d*)\s*$",
+        read: coded,
+        samples: &[
+            "##[error]The process '/usr/bin/docker' failed with exit code 137",
+            "Error: The process '/usr/bin/python' failed with exit code 135",
+        ],
+        near_misses: &["The process '/usr/bin/docker' failed with exit code 0"],
+    },
 ];

@@ -195,4 +195,46 @@ pub(super) const TABLE: &[Pattern] = &[
         samples: &["OutOfMemoryError: Container killed due to memory usage"],
         near_misses: &["\"reason\": \"OutOfMemoryError: Container killed due to memory usage\","],
     },
+    // `docker inspect -f '{{.State}}'`: Go prints the fields of moby's container/state.go in their order, without names.
+    Pattern {
+        id: "engine/go-state",
+        witness: Witness::Runtime,
+        stems: &["{exited ", "{dead ", "{restarting ", "{running "],
+        regex: r"(?:^|\s)&?\{(?<state>exited|dead|restarting|running) (?:true|false) (?:true|false) (?:true|false) (?<oom>true|false) (?:true|false) \d+ (?<code>-?\d+) .*\d{4}-\d\d-\d\dT[\d:.]+Z ",
+        read: |c| {
+            let status = match c.get("state") {
+                Some("running") => Status::Running,
+                Some("restarting") => Status::Restarting,
+                _ => Status::Exited,
+            };
+            let container = Container {
+                status,
+                exit_code: c.num("code").filter(|_| status != Status::Running),
+                oom_killed: Some(c.get("oom") == Some("true")),
+                ..Container::new(Engine::Docker)
+            };
+            vec![Claim::new(What::Container(Box::new(container)), Who::role(Role::Main))]
+        },
+        samples: &[
+            "{exited false false false true false 0 137  2026-12-01T06:58:41.286944589Z 2026-12-01T06:58:43.286944589Z <nil>}",
+        ],
+        near_misses: &["{exited false false false true false 0 137}", "{running true}"],
+    },
+    // docker-compose 1: `docker-compose ps`, whose state is `Exit <code>`.
+    Pattern {
+        id: "compose/ps-1",
+        witness: Witness::Runtime,
+        stems: &["   Exit "],
+        regex: r"^(?<name>\w[\w.-]*_\d+)\s{2,}\S.*?\s{2,}Exit (?<code>\d+)(?:\s.*)?$",
+        read: |c| {
+            let container = Container { status: Status::Exited, exit_code: c.num("code"), ..Container::new(Engine::Docker) };
+            let who = Who { container_name: c.text("name"), ..Who::role(Role::Main) };
+            vec![Claim::new(What::Container(Box::new(container)), who)]
+        },
+        samples: &[
+            "proj_trainer_1   python train.py --workers 8      Exit 137           ",
+            "proj_db_1   docker-entrypoint.sh postgres   Exit 0",
+        ],
+        near_misses: &["proj_db_1        docker-entrypoint.sh postgres    Up       5432/tcp"],
+    },
 ];

@@ -34,7 +34,7 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "kernel/segfault",
         witness: Witness::Kernel,
         stems: &["]: segfault at "],
-        regex: r"^(?<comm>.{1,64})\[(?<pid>\d+)\]: segfault at\s+\S+ [re]?ip\s+\S+ [re]?sp\s+\S+ error [[:xdigit:]]+",
+        regex: r"^(?<comm>.{1,16})\[(?<pid>\d+)\]: segfault at\s+\S+ [re]?ip\s+\S+ [re]?sp\s+\S+ error [[:xdigit:]]+",
         read: |c| trapped(c, Signal::SEGV, "segfault"),
         samples: &[
             "trap_segv[140]: segfault at 10 ip 00000000004017e1 sp 00007ffe65cfd730 error 6 in hog[401000+7a000] likely on CPU 0 (core 0, socket 0)",
@@ -49,7 +49,7 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "kernel/trap",
         witness: Witness::Kernel,
         stems: &["] trap ", "] general protection"],
-        regex: r"^(?:traps: )?(?<comm>.{1,64})\[(?<pid>\d+)\] (?:trap )?(?<fault>[a-z][a-z0-9 ]*?) (?:rip|ip):[[:xdigit:]]+ (?:rsp|sp):[[:xdigit:]]+ error:[[:xdigit:]]+",
+        regex: r"^(?:traps: )?(?<comm>.{1,16})\[(?<pid>\d+)\] (?:trap )?(?<fault>[a-z][a-z0-9 ]*?) (?:rip|ip):[[:xdigit:]]+ (?:rsp|sp):[[:xdigit:]]+ error:[[:xdigit:]]+",
         read: |c| {
             let fault = c.text("fault").unwrap_or_default();
             trapped(c, x86_signal(&fault), &fault)
@@ -80,7 +80,7 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "kernel/unhandled",
         witness: Witness::Kernel,
         stems: &["]: unhandled exception: "],
-        regex: r"^(?<comm>.{1,64})\[(?<pid>\d+)\]: unhandled exception: ",
+        regex: r"^(?<comm>.{1,16})\[(?<pid>\d+)\]: unhandled exception: ",
         read: |c| vec![Claim::new(What::Current, victim(c))],
         samples: &[
             "pt_data_worker[145]: unhandled exception: DABT (lower EL), ESR 0x92000047, level 3 translation fault in hog[400000+7a000]",
@@ -104,7 +104,7 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "kernel/arm64-fault",
         witness: Witness::Kernel,
         stems: &[", esr 0x"],
-        regex: r"^(?<comm>.{1,64})\[(?<pid>\d+)\]: unhandled (?<fault>[a-z0-9 ()-]+?) \((?<signal>\d+)\) at 0x[[:xdigit:]]+, esr 0x[[:xdigit:]]+",
+        regex: r"^(?<comm>.{1,16})\[(?<pid>\d+)\]: unhandled (?<fault>[a-z0-9 ()-]+?) \((?<signal>\d+)\) at 0x[[:xdigit:]]+, esr 0x[[:xdigit:]]+",
         read: |c| {
             let fault = c.text("fault").unwrap_or_default();
             c.signal("signal").map_or_else(Vec::new, |signal| trapped(c, signal, &fault))

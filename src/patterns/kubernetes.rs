@@ -122,7 +122,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "ephemeral local storage usage exceeds",
             "exceeds the total limit of containers",
         ],
-        regex: r#"(?:^|\s)(?:pod/(?<pod>[\w.-]+)\s+)?(?:The node was low on resource: (?<resource>[\w-]+)\.|The node had condition: \[(?<condition>\w+)[^\]]*\]\.|Usage of EmptyDir volume "(?<volume>[^"]+)" exceeds the limit "[^"]+"\.|(?:Pod|Container \S+) ephemeral local storage usage exceeds the total limit of containers \S+|Container \S+ exceeded its local ephemeral storage limit "[^"]+"\.)"#,
+        regex: r#"^\s*(?:[Mm]essage:\s+['"]?|(?:[^"'`#]*\s)?(?:Warning|Evicted)\s[^"'`#]*?)?(?:pod/(?<pod>[\w.-]+)\s+)?(?:The node was low on resource: (?<resource>[\w-]+)\.|The node had condition: \[(?<condition>\w+)[^\]]*\]\.|Usage of EmptyDir volume "(?<volume>[^"]+)" exceeds the limit "[^"]+"\.|(?:Pod|Container \S+) ephemeral local storage usage exceeds the total limit of containers \S+|Container \S+ exceeded its local ephemeral storage limit "[^"]+"\.)"#,
         read: evicted,
         samples: &[
             "4m11s       Warning   Evicted               pod/egg-6c9bb6df5b-k7q2m        The node was low on resource: memory. Container egg was using 5053216Ki, which exceeds its request of 0. ",
@@ -210,5 +210,74 @@ pub(super) const TABLE: &[Pattern] = &[
             "Back-off pulling image \"federatedai/egg:1.2.0-release\"",
         ],
         near_misses: &["Successfully pulled image \"federatedai/egg:1.2.0-release\""],
+    },
+    // pkg/kubelet/oom/oom_watcher_linux.go in the kubelet's own log, from 1.20: every kill that the kernel logs, of any cgroup.
+    Pattern {
+        id: "kubelet/sys-oom",
+        witness: Witness::Runtime,
+        stems: &["Got sys oom event"],
+        regex: r#"Got sys oom event"? event=.?&?\{Pid:(?<pid>\d+) ProcessName:(?<process>\S+) .*?VictimContainerName:(?<cgroup>\S*) Constraint:(?<constraint>\w+)"#,
+        read: |c| {
+            let scope = match c.get("constraint") {
+                Some("CONSTRAINT_MEMCG") => Scope::Cgroup,
+                Some("CONSTRAINT_NONE") => Scope::Host,
+                _ => Scope::Unknown,
+            };
+            let who =
+                Who { cgroup: c.text("cgroup").filter(|path| path.len() > 1), ..Who::host(c.num("pid"), c.text("process")) };
+            vec![Claim::new(What::OomReported { by: "kubelet", scope }, who)]
+        },
+        samples: &[
+            r#""Got sys oom event" event=&{Pid:26717 ProcessName:python TimeOfDeath:2024-03-12 11:52:43.1 +0000 UTC m=+5.1 ContainerName:/kubepods/burstable/pod713b7f3f VictimContainerName:/kubepods/burstable/pod713b7f3f Constraint:CONSTRAINT_MEMCG}"#,
+        ],
+        near_misses: &["klog.V(1).InfoS(\"Got sys oom event\", \"event\", event)"],
+    },
+    // `-o jsonpath={..lastState}` and Go templates of kubectl print maps in Go's own way, keys in alphabetical order.
+    Pattern {
+        id: "kubectl/go-map",
+        witness: Witness::Runtime,
+        stems: &["terminated:map["],
+        regex: r"terminated:map\[(?:containerID:\S+?://(?<container>[0-9a-f]{12,64}) )?exitCode:(?<code>\d+)(?: finishedAt:\S+)?(?: message:.*?)?(?: reason:(?<reason>\w+))?(?: startedAt:\S+?)?\]",
+        read: |c| {
+            let reason = c.get("reason").map(|word| match word {
+                "OOMKilled" => Reason::OomKilled,
+                "Error" => Reason::Error,
+                "Completed" => Reason::Completed,
+                "ContainerStatusUnknown" => Reason::StatusUnknown,
+                word => Reason::Other(word.to_owned()),
+            });
+            let container = Container {
+                status: Status::Exited,
+                exit_code: c.num("code"),
+                oom_killed: (reason == Some(Reason::OomKilled)).then_some(true),
+                reason,
+                ..Container::new(Engine::Kubernetes)
+            };
+            let who = Who { container: c.text("container"), ..Who::role(Role::Main) };
+            vec![Claim::new(What::Container(Box::new(container)), who)]
+        },
+        samples: &[
+            "map[terminated:map[containerID:docker://71c30250d872095d07de45a45558386950fa605c11ee83e417600c499b0024bb exitCode:137 finishedAt:2016-01-19T15:56:10Z reason:OOMKilled startedAt:2016-01-19T15:56:10Z]]",
+        ],
+        near_misses: &["map[terminated:map[reason:OOMKilled]]", "{terminated:map[exitCode:%d]}"],
+    },
+    // Kubeflow's training-operator v1, pkg/controller.v1/common/pod.go: events and log lines about a replica's pod.
+    Pattern {
+        id: "kubeflow/pod",
+        witness: Witness::Supervisor,
+        stems: &[" terminated message: ", "Pod: "],
+        regex: r"(?:^|\s)(?:Pod: (?<namespace>[a-z0-9-]+)\.(?<pod>[a-z0-9][a-z0-9.-]*) exited with code (?<code>[1-9]\d*)\s*$|Error pod (?<pod2>\S+) container (?<container>\S+) exitCode: (?<code2>[1-9]\d*) terminated message: )",
+        read: |c| {
+            let Some(code) = c.num("code").or_else(|| c.num("code2")) else { return Vec::new() };
+            let pod = c.text("pod").or_else(|| c.text("pod2"));
+            let (namespace, container_name) = (c.text("namespace"), c.text("container"));
+            let who = Who { pod, namespace, container_name, ..Who::role(Role::Main) };
+            vec![Claim::new(What::Ended { how: How::Code(code), hint: false }, who)]
+        },
+        samples: &[
+            "4m11s       Normal    ExitedWithCode   pytorchjob/bert        Pod: ml.bert-worker-0 exited with code 137",
+            "Error pod bert-master-0 container pytorch exitCode: 135 terminated message: ",
+        ],
+        near_misses: &["Pod: %v.%v exited with code %v", "Pod: ml.bert-worker-0 exited with code 0"],
     },
 ];

@@ -6,16 +6,19 @@
 #[macro_use]
 mod raised;
 mod ci;
+mod clouds;
 mod containers_text;
 mod crash;
 mod dataloader;
 mod elastic;
 mod exhaustion;
 mod finished;
+mod forms;
 mod kernel_fault;
 mod kernel_oom;
 mod kernel_stats;
 mod kubernetes;
+mod listing;
 mod nccl;
 mod oomd;
 mod paddle;
@@ -24,6 +27,7 @@ mod python;
 mod ray;
 mod resources;
 mod runtime_log;
+mod schedulers;
 mod serving;
 mod settings;
 mod shell;
@@ -41,6 +45,8 @@ use regex::{Captures, Regex};
 use crate::fact::{Claim, Witness};
 use crate::line::Line;
 use crate::units::{Bytes, Signal};
+
+pub use forms::LOGS;
 
 /// One wording.
 pub struct Pattern {
@@ -103,6 +109,7 @@ impl<'a> Caps<'a> {
 /// The speakers' tables. Order means nothing: no line is read by two patterns (a test proves it on all samples).
 const SPEAKERS: &[&[Pattern]] = &[
     ci::TABLE,
+    clouds::TABLE,
     containers_text::TABLE,
     crash::TABLE,
     dataloader::TABLE,
@@ -113,6 +120,7 @@ const SPEAKERS: &[&[Pattern]] = &[
     kernel_oom::TABLE,
     kernel_stats::TABLE,
     kubernetes::TABLE,
+    listing::TABLE,
     nccl::TABLE,
     oomd::TABLE,
     paddle::TABLE,
@@ -120,6 +128,7 @@ const SPEAKERS: &[&[Pattern]] = &[
     ray::TABLE,
     resources::TABLE,
     runtime_log::TABLE,
+    schedulers::TABLE,
     serving::TABLE,
     settings::TABLE,
     shell::TABLE,

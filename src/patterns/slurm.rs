@@ -49,7 +49,7 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "slurm/oom-kill",
         witness: Witness::Supervisor,
         stems: &["oom_kill event", "oom-kill event"],
-        regex: r"(?:^|\s)error: Detected [1-9]\d* oom[-_]kill event(?:s|\(s\))? in (?:StepId=|step )(?<job>\d+\.\w+)(?: cgroup)?\. Some of ",
+        regex: r"^(?:(?:\[[\w.+]+\]|slurmstepd\S*:|srun:)\s+)?error: Detected [1-9]\d* oom[-_]kill event(?:s|\(s\))? in (?:StepId=|step )(?<job>\d+\.\w+)(?: cgroup)?\. Some of ",
         read: |c| vec![Claim::new(What::OomReported { by: "Slurm", scope: Scope::Cgroup }, step(c))],
         samples: &[
             "slurmstepd-labvm: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.",
@@ -102,7 +102,7 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "slurm/cancelled",
         witness: Witness::Supervisor,
         stems: &[" CANCELLED AT "],
-        regex: r"(?:^|\s)(?:error|slurmstepd\S*): \*\*\* (?:JOB|(?<step>STEP|StepId=)|JobId=) ?(?<job>\d+(?:\.\w+)?) (?:ON (?<host>\S+) )?CANCELLED AT \S+(?: (?:DUE )?(?:to SIGNAL (?<signal>\w+)|(?<reason>[^*]+?)))? ?\*\*\*",
+        regex: r"^(?:(?:\[[\w.+]+\]|slurmstepd\S*:|srun:)\s+)?(?:error|slurmstepd\S*): \*\*\* (?:JOB|(?<step>STEP|StepId=)|JobId=) ?(?<job>\d+(?:\.\w+)?) (?:ON (?<host>\S+) )?CANCELLED AT \S+(?: (?:DUE )?(?:to SIGNAL (?<signal>\w+)|(?<reason>[^*]+?)))? ?\*\*\*",
         read: cancelled,
         samples: &[
             "slurmstepd-labvm: error: *** JOB 14 ON labvm CANCELLED AT 2026-12-01T07:24:42 ***",
@@ -164,5 +164,75 @@ pub(super) const TABLE: &[Pattern] = &[
         },
         samples: &["[2026-12-01T07:22:10.100] [3.0] task 0 (9702) exited. Killed by signal 7."],
         near_misses: &["[2026-12-01T07:22:10.100] [3.0] task 0 (9702) exited with exit code 0."],
+    },
+    // slurmstepd's mgr.c at verbose level, from 20.02.
+    Pattern {
+        id: "slurm/died",
+        witness: Witness::Supervisor,
+        stems: &["get_exit_code task "],
+        regex: r"(?:^|\s)(?:\[(?<job>\d+\.\w+)\] )?get_exit_code task (?<rank>\d+) died by signal: (?<signal>\d+)\s*$",
+        read: |c| {
+            let Some(signal) = c.signal("signal") else { return Vec::new() };
+            let who = Who { job: c.text("job"), rank: c.num("rank"), ..Who::role(Role::Rank) };
+            vec![Claim::new(What::Ended { how: How::Signal(signal), hint: false }, who)]
+        },
+        samples: &["[2026-12-01T07:21:44.534] [3.0] get_exit_code task 0 died by signal: 7"],
+        near_misses: &["[3.0] get_exit_code task 0 killed by cmd"],
+    },
+    // slurmctld: job_mgr.c, job_scheduler.c and the preemption plug-ins.
+    Pattern {
+        id: "slurm/ended-by-controller",
+        witness: Witness::Supervisor,
+        stems: &["Time limit exhausted for JobId=", "REQUEST_KILL_JOB JobId=", " has been ", "Killing JobId="],
+        regex: r"(?:^|\s)(?:(?<time>Time limit exhausted for) JobId=(?<job>\d+)|REQUEST_KILL_JOB JobId=(?<job2>\d+)\S* uid \d+|preempted JobId=(?<job3>\d+)\S* has been (?<preempted>killed|requeued|checkpointed|suspended|canceled) to reclaim|Killing JobId=(?<job4>\d+)\S* on (?<failed>failed|DOWN) node)",
+        read: |c| {
+            let job = ["job", "job2", "job3", "job4"].iter().find_map(|group| c.text(group));
+            let who = Who { job, ..Who::role(Role::Job) };
+            let why = match (c.get("time"), c.get("preempted")) {
+                (Some(_), _) => Why::TimeLimit,
+                (_, Some(_)) => Why::Preemption,
+                _ => Why::Request,
+            };
+            let what =
+                if c.get("failed").is_some() { What::Infrastructure } else { What::Stopped { by: "Slurm", why, signal: None } };
+            vec![Claim::new(what, who)]
+        },
+        samples: &[
+            "[2026-12-01T07:24:43.807] Time limit exhausted for JobId=21",
+            "[2026-12-01T07:24:39.504] _slurm_rpc_kill_job: REQUEST_KILL_JOB JobId=13 uid 0",
+            "preempted JobId=7 has been requeued to reclaim resources for JobId=8",
+            "Killing JobId=9 on failed node node7",
+        ],
+        near_misses: &["preempted JobId=7 has been considered", "REQUEST_KILL_JOB JobId=%u uid %u"],
+    },
+    // slurmctld's agent.c and job_mgr.c: the subject of the job's mail.
+    Pattern {
+        id: "slurm/mail",
+        witness: Witness::Supervisor,
+        stems: &["Job_id="],
+        regex: r"(?:^|Subject: )S(?:lurm|LURM) (?:Array \w+ )?Job_id=(?<job>\d+)\S*(?: \(\S+\))? Name=.* (?:Ended|Failed), Run time \S+, (?:(?<oom>OUT_OF_MEMORY)|(?<time>TIMEOUT)|(?<node>NODE_FAIL)|(?<preempted>PREEMPTED)|(?<cancelled>CANCELLED)|(?:FAILED|COMPLETED|MIXED))(?:, ExitCode (?:\[\d+-)?(?<code>\d+)\]?)?\s*$",
+        read: |c| {
+            let stopped = |why| What::Stopped { by: "Slurm", why, signal: None };
+            let has = |group: &str| c.get(group).is_some();
+            let what = match c.num("code") {
+                _ if has("oom") => What::OomReported { by: "Slurm", scope: Scope::Cgroup },
+                _ if has("time") => stopped(Why::TimeLimit),
+                _ if has("node") => What::Infrastructure,
+                _ if has("preempted") => stopped(Why::Preemption),
+                _ if has("cancelled") => stopped(Why::Request),
+                Some(code) if code != 0 => What::Ended { how: How::Code(code), hint: false },
+                _ => return Vec::new(),
+            };
+            vec![Claim::new(what, step(c))]
+        },
+        samples: &[
+            "Subject: Slurm Job_id=4711 Name=train Ended, Run time 00:10:00, OUT_OF_MEMORY",
+            "SLURM Job_id=4711 Name=train Failed, Run time 00:10:00, FAILED, ExitCode 137",
+            "Slurm Job_id=4711 Name=train Failed, Run time 1-00:00:05, TIMEOUT, ExitCode 0",
+        ],
+        near_misses: &[
+            "Slurm Job_id=4711 Name=train Began, Queued time 00:00:01",
+            "Slurm Job_id=4711 Name=train Ended, Run time 00:10:00, COMPLETED, ExitCode 0",
+        ],
     },
 ];

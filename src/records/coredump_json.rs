@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::fact::{How, What, Who, Witness};
+use crate::seen::Form;
 use crate::units::Signal;
 
 use super::{Field, Format, Reading};
@@ -16,6 +17,7 @@ pub(super) const FORMAT: Format = Format {
         })
     },
     read,
+    form: Form { name: "coredumpctl (JSON)", how: "coredumpctl list --json=short", proves: "which process died of which signal" },
     samples: &[
         r#"[{"time":1796108154275160,"pid":343,"uid":0,"gid":0,"sig":7,"corefile":"present","exe":"/opt/hog","size":20486}]"#,
     ],

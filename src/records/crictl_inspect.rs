@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::fact::{Container, Engine, Limit, Reason, Role, Shm, Status, What, Who};
+use crate::seen::Form;
 use crate::units::{Bytes, HostPid};
 
 use super::{Field, Format, Reading, dev_shm, k8s_pod};
@@ -14,6 +15,11 @@ pub(super) const FORMAT: Format = Format {
         document.pointer("/status/state").and_then(Value::as_str).is_some_and(|state| state.starts_with("CONTAINER_"))
     },
     read,
+    form: Form {
+        name: "crictl inspect (JSON)",
+        how: "crictl inspect ID",
+        proves: "kill for memory inside a container, exit code",
+    },
     samples: &[
         r#"{"status":{"id":"e1c65c3ae207f7488d055f8ba7921ff5d3ec06aaf2f1a4a6771a5e458307ee90","metadata":{"attempt":1,"name":"trainer"},"state":"CONTAINER_EXITED","startedAt":"2024-10-25T13:01:05.1Z","finishedAt":"2024-10-25T13:05:21.2Z","exitCode":137,"reason":"OOMKilled","message":"","labels":{"io.kubernetes.pod.name":"example","io.kubernetes.pod.namespace":"default","io.kubernetes.pod.uid":"be79de1d-0a25-40ba-a844-cce1416876c1"},"mounts":[]},"info":{"pid":0,"runtimeSpec":{"linux":{"resources":{"memory":{"limit":2147483648}}}}}}"#,
     ],

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::fact::{ContainerEvent, Role, What, Who};
+use crate::seen::Form;
 use crate::units::Signal;
 
 use super::{Field, Format, Reading};
@@ -12,6 +13,11 @@ pub(super) const FORMAT: Format = Format {
     id: "docker-events",
     sniff,
     read,
+    form: Form {
+        name: "docker events, podman events (JSON)",
+        how: "docker events --since 2h --until 0s --format '{{json .}}'",
+        proves: "who sent the signal; kills for memory, also of runs before a restart",
+    },
     samples: &[
         r#"{"status":"die","id":"decdbf5a76d53f693cf9688271b0efcee03f7f4d9ac62057587ce8bf9a324120","from":"lab-c:busy","Type":"container","Action":"die","Actor":{"ID":"decdbf5a76d53f693cf9688271b0efcee03f7f4d9ac62057587ce8bf9a324120","Attributes":{"execDuration":"7","exitCode":"137","image":"lab-c:busy","name":"lab-c-d26v2-oom-main"}},"scope":"local","time":1796107848,"timeNano":1796107848796774063}"#,
         r#"{"Type":"container","Action":"oom","Actor":{"ID":"decdbf5a76d53f693cf9688271b0efcee03f7f4d9ac62057587ce8bf9a324120","Attributes":{"name":"lab"}},"scope":"local","time":1796107843,"timeNano":1796107843990433714}"#,

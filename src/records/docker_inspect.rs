@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::fact::{Container, Engine, Limit, Reason, Role, Status, What, Who};
+use crate::seen::Form;
 use crate::units::{Bytes, HostPid};
 
 use super::{Field, Format, Reading, dev_shm};
@@ -12,6 +13,11 @@ pub(super) const FORMAT: Format = Format {
     id: "docker-inspect",
     sniff,
     read: |document| read_containers(document, Engine::Docker),
+    form: Form {
+        name: "docker inspect (JSON)",
+        how: "docker inspect NAME",
+        proves: "kill for memory inside a container, exit code, memory limit, size of /dev/shm",
+    },
     samples: &[
         r#"[{"Id":"44f0121710b0a3616ffb4a8db2914cab0be9b39382279ae6feb26de236b1baf7","State":{"Status":"exited","Running":false,"Restarting":false,"OOMKilled":true,"Dead":false,"Pid":0,"ExitCode":137,"Error":"","StartedAt":"2026-12-01T06:36:24.392429652Z","FinishedAt":"2026-12-01T06:36:24.533849773Z"},"Name":"/lab-c-oom-main","RestartCount":0,"HostConfig":{"IpcMode":"private","CgroupParent":"","OomKillDisable":false,"ShmSize":67108864,"Memory":134217728},"Mounts":[]}]"#,
         r#"{"Status":"exited","Running":false,"Paused":false,"Restarting":false,"OOMKilled":true,"Dead":false,"Pid":0,"ExitCode":137,"Error":"","StartedAt":"2026-12-01T06:36:24.392429652Z","FinishedAt":"2026-12-01T06:36:24.533849773Z"}"#,

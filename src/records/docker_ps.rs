@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::fact::{Container, Engine, Role, Status, What, Who};
+use crate::seen::Form;
 
 use super::{Field, Format, Reading};
 
@@ -11,6 +12,7 @@ pub(super) const FORMAT: Format = Format {
     id: "docker-ps",
     sniff,
     read,
+    form: Form { name: "docker ps, docker compose ps, podman ps (JSON)", how: "docker ps -a --format json", proves: "exit code" },
     samples: &[
         r#"{"Command":"\"sh -c 'sleep 3; lab…\"","CreatedAt":"2026-12-01 07:05:32 +0000 UTC","ID":"d4ec832b5d6d","Image":"lab-c:busy","Names":"lab-c-oom-nested-cgroup","RunningFor":"26 seconds ago","State":"exited","Status":"Exited (1) 21 seconds ago"}"#,
         r#"{"ExitCode":135,"Health":"","ID":"c10d4e0a8ad9","Image":"lab-c:busy","Name":"comp-loader-1","Names":"comp-loader-1","Project":"comp","Service":"loader","State":"exited","Status":"Exited (135) 18 seconds ago"}"#,

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::fact::{Container, Engine, Limit, Role, Shm, Status, What, Who, Why};
+use crate::seen::Form;
 use crate::time::Stamp;
 use crate::units::Bytes;
 
@@ -14,6 +15,11 @@ pub(super) const FORMAT: Format = Format {
     id: "ecs-tasks",
     sniff,
     read,
+    form: Form {
+        name: "Amazon ECS tasks (JSON)",
+        how: "aws ecs describe-tasks --cluster NAME --tasks ID",
+        proves: "kill for memory, exit code, spot interruption; a task definition tells the size of /dev/shm",
+    },
     samples: &[
         r#"{"tasks":[{"taskArn":"arn:aws:ecs:us-east-1:111122223333:task/app/d2fb878c83e987f3c23bfa6608b85dc5","containers":[{"name":"trainer","runtimeId":"d2fb878c83e987f3c23bfa6608b85dc5-3649130583","lastStatus":"STOPPED","exitCode":137,"reason":"OutOfMemoryError: Container killed due to memory usage","memory":"2048"}],"lastStatus":"STOPPED","launchType":"FARGATE","memory":"2048","startedAt":"2023-08-15T22:42:41.501000+00:00","stopCode":"EssentialContainerExited","stoppedAt":"2023-08-15T22:49:58.300000+00:00","stoppedReason":"Essential container in task exited"}],"failures":[]}"#,
         r#"{"cluster":"production","task":"arn:aws:ecs:ap-southeast-2:111122223333:task/production/af32ffbea9536b447eac7dbfad0a2cad","status":"STOPPED","reason":"","containers":[{"containerName":"webapp","runtimeId":"6035c41d6c54a56849a797dcfb424625073ef21b7db213fa9e1b551a28f667d0","reason":"OutOfMemoryError: Container killed due to memory usage","status":"STOPPED"}],"executionStoppedAt":"2026-09-11T06:43:59Z"}"#,
@@ -73,6 +79,7 @@ fn read_task(reading: &mut Reading, task: &Field<'_>) {
             ..Who::role(Role::Main)
         };
         let mut container = Container::new(Engine::Ecs);
+        container.fargate = task.any(&["launchType", "LaunchType"]).text() == Some("FARGATE");
         let known = one.any(&["lastStatus", "status", "KnownStatus"]);
         container.status = match known.text() {
             Some("STOPPED" | "DEPROVISIONING") => Status::Exited,

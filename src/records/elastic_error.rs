@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::fact::{Role, What, Who, Witness};
+use crate::seen::Form;
 
 use super::{Field, Format, Reading};
 
@@ -14,6 +15,11 @@ pub(super) const FORMAT: Format = Format {
             && document.pointer("/message/message").is_some_and(Value::is_string)
     },
     read,
+    form: Form {
+        name: "torchelastic's error file (JSON)",
+        how: "TORCHELASTIC_ERROR_FILE=/tmp/error.json torchrun …",
+        proves: "the exception that ended a rank",
+    },
     samples: &[
         r#"{"message":{"message":"RuntimeError: DataLoader worker (pid 12) is killed by signal: Killed.","extraInfo":{"py_callstack":"Traceback (most recent call last):\n  File \"train.py\", line 3, in main\nRuntimeError: DataLoader worker (pid 12) is killed by signal: Killed.\n","timestamp":"1796106984"}}}"#,
     ],

@@ -1,12 +1,26 @@
 //! `kubectl describe pod`: a pod as indented text. Its events are lines like any others and are left to the patterns.
 
 use crate::fact::{Claim, Container, Engine, Limit, Reason, Role, Shm, Status, What, Who, Witness};
+use crate::seen::Form;
 use crate::time::{Stamp, Wall};
 
-use super::{Entry, Reading, dev_shm, k8s_evicted, k8s_pod, quantity};
+use super::{Entry, Reading, TextFormat, dev_shm, k8s_evicted, k8s_pod, quantity};
 
-/// The id under which its claims are reported.
-pub const ID: &str = "k8s-describe";
+/// kubernetes/kubectl pkg/describe/describe.go.
+pub(super) const FORMAT: TextFormat = TextFormat {
+    id: "k8s-describe",
+    starts: &["Name:"],
+    read: read_text,
+    form: Form {
+        name: "kubectl describe pod",
+        how: "kubectl describe pod NAME",
+        proves: "kill for memory, exit codes of this run and the last, eviction and its reason, limits, volume at /dev/shm",
+    },
+    samples: &[
+        "Name:         a\nStatus:       Failed\nReason:       Evicted\nMessage:      The node was low on resource: memory. \n",
+        "Name:         a\nContainers:\n  a:\n    Container ID:  containerd://945995da\n    State:          Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n",
+    ],
+};
 
 /// The state of a container, or its last state.
 #[derive(Default)]
@@ -28,6 +42,8 @@ struct Described<'a> {
     init: bool,
     restarts: Option<u64>,
     memory: Option<Limit>,
+    /// Whether its mounts were reached, below which nothing more is told of limits: a pager may have cut the text before.
+    whole: bool,
     /// The volume at /dev/shm and the line that mounts it.
     shm: Option<(&'a str, u64)>,
     states: [State<'a>; 2],
@@ -50,8 +66,8 @@ struct Pod<'a> {
     volumes: Vec<Volume<'a>>,
 }
 
-/// Reads every pod that a text describes (kubernetes/kubectl pkg/describe/describe.go).
-pub fn read_text(text: &str) -> Option<Reading> {
+/// Reads every pod that a text describes.
+fn read_text(text: &str) -> Option<Reading> {
     if !text.contains("Container ID:") && !text.contains("Evicted") {
         return None;
     }
@@ -128,6 +144,7 @@ fn field<'a>(container: &mut Described<'a>, key: &str, value: &'a str, number: u
         "Container ID" => container.id = value.rsplit("://").next().filter(|id| !id.is_empty()),
         "Image" => container.image = Some(value),
         "Restart Count" => container.restarts = value.parse().ok(),
+        "Mounts" => container.whole = true,
         "State" | "Last State" => {
             let [current, last] = &mut container.states;
             let state = if key == "State" { current } else { last };
@@ -214,7 +231,7 @@ fn finish(reading: &mut Reading, pod: Option<Pod<'_>>) {
             container.oom_killed = (container.reason == Some(Reason::OomKilled)).then_some(true);
             (container.started, container.finished) = (state.started, state.finished);
             (container.restarts, container.image) = (one.restarts, one.image.map(str::to_owned));
-            container.memory = Some(one.memory.unwrap_or(Limit::Unlimited));
+            container.memory = one.memory.or(one.whole.then_some(Limit::Unlimited));
             // The id is that of the current run.
             let who = Who { container: one.id.filter(|_| !previous).map(str::to_owned), ..named.clone() };
             let which = if previous { "Last State" } else { "State" };
@@ -230,7 +247,9 @@ fn finish(reading: &mut Reading, pod: Option<Pod<'_>>) {
             }
             claim(What::Container(Box::new(container)), &who, state.finished, state.line, text);
         }
-        claim(What::ShmOption(shm), &named, None, shm_line, shm_text);
+        if shm != Shm::Unknown {
+            claim(What::ShmOption(shm), &named, None, shm_line, shm_text);
+        }
     }
     if let Some((reason, line)) = pod.reason {
         let at_shm = |volume: &str| {
@@ -244,6 +263,9 @@ fn finish(reading: &mut Reading, pod: Option<Pod<'_>>) {
 
 fn shm_of(one: &Described<'_>, volumes: &[Volume<'_>]) -> (Shm, String, u64) {
     let Some((name, line)) = one.shm else {
+        if !one.whole {
+            return (Shm::Unknown, String::new(), one.line);
+        }
         let size = dev_shm::default_size(Engine::Kubernetes);
         return (
             Shm::Default(size),

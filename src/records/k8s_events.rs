@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::fact::{How, Scope, What, Who, Why};
+use crate::seen::Form;
 use crate::time::Stamp;
 use crate::units::{HostPid, Signal};
 
@@ -13,6 +14,11 @@ pub(super) const FORMAT: Format = Format {
     id: "k8s-events",
     sniff,
     read,
+    form: Form {
+        name: "Kubernetes events (JSON, YAML)",
+        how: "kubectl get events -A -o json",
+        proves: "eviction and its reason, failed probes, node out of memory",
+    },
     samples: &[
         r#"{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Event","reason":"Evicted","message":"The node was low on resource: memory. ","type":"Warning","involvedObject":{"kind":"Pod","name":"a","namespace":"b","uid":"713b7f3f-883d-4d30-aebe-07380797ed54"},"source":{"component":"kubelet","host":"node-1"},"lastTimestamp":"2024-03-12T11:52:43Z"}]}"#,
         r#"{"apiVersion":"events.k8s.io/v1","kind":"Event","reason":"OOMKilling","note":"Memory cgroup out of memory: Killed process 5 (python) total-vm:4kB, anon-rss:4kB, file-rss:0kB","regarding":{"kind":"Node","name":"node-1"},"eventTime":null,"deprecatedLastTimestamp":"2024-03-12T11:52:43Z"}"#,
@@ -60,9 +66,7 @@ pub(super) fn read_event(reading: &mut Reading, event: &Field<'_>) {
     let (Some(word), words) = (reason.text(), message.text().unwrap_or_default()) else { return };
     let who = whom(event, &object);
     let when = moment(event);
-    let stopped = |why, signal| Some(What::Stopped { by: "kubelet", why, signal });
-    let probe = ["failed liveness probe", "failed startup probe"].iter().any(|part| words.contains(part));
-    let what = match word {
+    match word {
         // node-problem-detector quotes the kernel's line, which the kernel's patterns read.
         "OOMKilling" => {
             reading.remark(&message, &who, when);
@@ -74,6 +78,21 @@ pub(super) fn read_event(reading: &mut Reading, event: &Field<'_>) {
             reading.claim(&message, &who, when, what, format!("{word}: {words}"));
             return;
         }
+        _ => {}
+    }
+    let what = claim(word, words);
+    match what {
+        Some(what) => reading.claim(&reason, &who, when, what, format!("{word}: {}", words.trim())),
+        None if matches!(word, "Failed" | "FailedCreatePodSandBox") => reading.remark(&message, &who, when),
+        None => {}
+    }
+}
+
+/// What an event's reason and message claim, where they claim anything of a death.
+pub(super) fn claim(word: &str, words: &str) -> Option<What> {
+    let stopped = |why, signal| Some(What::Stopped { by: "kubelet", why, signal });
+    let probe = ["failed liveness probe", "failed startup probe"].iter().any(|part| words.contains(part));
+    match word {
         "Killing" if probe => stopped(Why::Probe, None),
         "Killing" => stopped(Why::Request, Some(Signal::TERM)),
         "ExceededGracePeriod" => stopped(Why::StopTimeout, Some(Signal::KILL)),
@@ -85,11 +104,6 @@ pub(super) fn read_event(reading: &mut Reading, event: &Field<'_>) {
             .and_then(|(_, code)| code.trim().parse().ok())
             .map(|code| What::Ended { how: How::Code(code), hint: false }),
         _ => k8s_evicted::removal(word, words, |_| None),
-    };
-    match what {
-        Some(what) => reading.claim(&reason, &who, when, what, format!("{word}: {}", words.trim())),
-        None if matches!(word, "Failed" | "FailedCreatePodSandBox") => reading.remark(&message, &who, when),
-        None => {}
     }
 }
 

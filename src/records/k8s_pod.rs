@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::fact::{Container, Engine, Limit, Reason, Role, Shm, Status, What, Who, Why};
+use crate::seen::Form;
 use crate::time::Stamp;
 
 use super::{Field, Format, Reading, dev_shm, k8s_events, k8s_evicted, quantity};
@@ -12,6 +13,11 @@ pub(super) const FORMAT: Format = Format {
     id: "k8s-pod",
     sniff,
     read,
+    form: Form {
+        name: "pods (JSON, YAML)",
+        how: "kubectl get pod NAME -o yaml",
+        proves: "kill for memory, exit codes of this run and the last, eviction and its reason, limits, volume at /dev/shm",
+    },
     samples: &[
         r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"memtest","namespace":"default","uid":"655a4ca1-d3f8-42cc-a55a-86c7fc119b93"},"spec":{"containers":[{"name":"memtest","resources":{"limits":{"memory":"50Mi"}}}],"nodeName":"10.0.1.23"},"status":{"phase":"Running","containerStatuses":[{"name":"memtest","restartCount":5,"state":{"waiting":{"reason":"CrashLoopBackOff","message":"Back-off"}},"lastState":{"terminated":{"exitCode":137,"reason":"OOMKilled","startedAt":"2016-01-19T15:56:10Z","finishedAt":"2016-01-19T15:56:10Z","containerID":"docker://71c30250d872095d07de45a45558386950fa605c11ee83e417600c499b0024bb"}}}]}}"#,
         r#"{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[{"name":"a"}]},"status":{"phase":"Failed","reason":"Evicted","message":"The node was low on resource: memory. "}}]}"#,

@@ -1,9 +1,12 @@
-//! Records: exit documents (JSON or YAML), one file for each format.
+//! Records: exit documents (JSON or YAML) and tables laid out for people, one file for each format.
 //!
 //! A format recognises a document by its content, never by the file's name, and turns it into claims about whom it
 //! describes, each with the JSON pointer of the field that says so. Free text in a record (a termination message, the last
 //! log lines) is handed back as lines, so that it meets the same patterns as everything else.
 
+mod aws_batch;
+mod cgroup_files;
+mod cloud_jobs;
 mod coredump_json;
 mod crictl_inspect;
 mod dev_shm;
@@ -15,21 +18,33 @@ mod ecs;
 mod elastic_error;
 mod field;
 mod json_text;
-pub mod k8s_describe;
+mod k8s_describe;
+mod k8s_event_table;
 mod k8s_events;
 mod k8s_evicted;
 mod k8s_pod;
+mod k8s_workload;
+mod kubelet_log;
+mod meminfo;
+mod nomad;
 mod podman_inspect;
+mod qacct;
 mod quantity;
 mod sacct_json;
+mod sacct_text;
+mod scontrol_text;
+mod slurm_state;
+mod texts;
 mod yaml_text;
 
 use serde_json::Value;
 
 use crate::fact::{Claim, What, Who, Witness};
+use crate::seen::Form;
 use crate::time::Stamp;
 
 use field::Field;
+pub use texts::{TextFormat, read_texts};
 
 /// A kind of exit document.
 pub struct Format {
@@ -39,6 +54,8 @@ pub struct Format {
     pub sniff: fn(&Value) -> bool,
     /// Makes the claims.
     pub read: fn(&Value) -> Reading,
+    /// Its row in the table of inputs.
+    pub form: Form,
     /// Documents of this kind, shortened to what the format looks at; no other format may claim them.
     pub samples: &'static [&'static str],
 }
@@ -54,20 +71,29 @@ pub static FORMATS: &[Format] = &[
     crictl_inspect::FORMAT,
     ecs::FORMAT,
     sacct_json::FORMAT,
+    k8s_workload::FORMAT,
+    nomad::FORMAT,
+    aws_batch::FORMAT,
+    cloud_jobs::SAGEMAKER,
+    cloud_jobs::VERTEX,
+    cloud_jobs::GOOGLE_BATCH,
     coredump_json::FORMAT,
     elastic_error::FORMAT,
 ];
 
-/// A record that is text laid out for people: blocks or tables of several lines.
-pub struct TextFormat {
-    /// The kind's name in reports, as `kubectl-describe`.
-    pub id: &'static str,
-    /// Makes the claims, each with its line; nothing where the text is of another kind.
-    pub read: fn(&str) -> Option<Reading>,
-}
-
-/// Every text format. Their lines meet the patterns as well.
-pub static TEXTS: &[TextFormat] = &[TextFormat { id: k8s_describe::ID, read: k8s_describe::read_text }];
+/// Every record that is text laid out for people. Their lines meet the patterns as well.
+pub static TEXTS: &[TextFormat] = &[
+    k8s_describe::FORMAT,
+    k8s_event_table::FORMAT,
+    kubelet_log::FORMAT,
+    sacct_text::FORMAT,
+    scontrol_text::FORMAT,
+    scontrol_text::SEFF,
+    qacct::FORMAT,
+    nomad::STATUS,
+    cgroup_files::FORMAT,
+    meminfo::FORMAT,
+];
 
 /// The format of a document, if any format knows it.
 pub fn sniff(document: &Value) -> Option<&'static Format> {
@@ -103,6 +129,8 @@ pub struct Remark {
     pub text: String,
     /// The JSON pointer of the field.
     pub pointer: String,
+    /// The line in the text, where the record is a text and not a document.
+    pub line: Option<u64>,
     /// When, by the record's clock.
     pub when: Option<Stamp>,
     /// About whom: a container's or pod's name and id.
@@ -144,176 +172,31 @@ impl Reading {
         });
     }
 
+    /// Adds a claim that a line of a text makes.
+    fn say(&mut self, witness: Witness, line: u64, who: &Who, when: Option<Stamp>, what: What, text: impl Into<String>) {
+        let (claim, pointer, text) = (Claim::new(what, who.clone()), String::new(), text.into());
+        self.entries.push(Entry { claim, when, pointer, line: Some(line), text, witness });
+    }
+
+    /// The reading, unless it says nothing.
+    fn told(self) -> Option<Self> {
+        (!self.entries.is_empty() || !self.remarks.is_empty()).then_some(self)
+    }
+
     /// Adds a field's text for the patterns, unless it is empty.
     fn remark(&mut self, field: &Field<'_>, who: &Who, when: Option<Stamp>) {
         if let Some(text) = field.text() {
-            self.remarks.push(Remark { text: text.to_owned(), pointer: field.pointer().to_owned(), when, who: who.clone() });
+            let pointer = field.pointer().to_owned();
+            self.remarks.push(Remark { text: text.to_owned(), pointer, line: None, when, who: who.clone() });
         }
+    }
+
+    /// Adds a part of a text's line for the patterns, which cannot read the line as a whole.
+    fn remark_line(&mut self, line: u64, text: &str, who: &Who) {
+        let (pointer, text) = (String::new(), text.to_owned());
+        self.remarks.push(Remark { text, pointer, line: Some(line), when: None, who: who.clone() });
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::{Strategy, any, prop, prop_oneof};
-
-    use super::*;
-
-    /// The words that the formats look for, so that made-up documents come near to real ones.
-    const WORDS: &[&str] = &[
-        "State",
-        "ExitCode",
-        "Running",
-        "OOMKilled",
-        "Status",
-        "HostConfig",
-        "ShmSize",
-        "IpcMode",
-        "Mounts",
-        "Tmpfs",
-        "Type",
-        "Action",
-        "Actor",
-        "Attributes",
-        "time",
-        "status",
-        "id",
-        "from",
-        "kind",
-        "Pod",
-        "Event",
-        "List",
-        "items",
-        "spec",
-        "containers",
-        "containerStatuses",
-        "name",
-        "lastState",
-        "terminated",
-        "reason",
-        "Evicted",
-        "message",
-        "volumeMounts",
-        "/dev/shm",
-        "mountPath",
-        "taskArn",
-        "a:task/b",
-        "jobs",
-        "job_id",
-        "state",
-        "exit_code",
-        "signal",
-        "extraInfo",
-        "host",
-        "container",
-        "die",
-        "Names",
-        "ID",
-        "137",
-        "-1",
-        "pid",
-        "sig",
-        "corefile",
-        "ü",
-        "",
-        "finishedAt",
-        "OciVersion",
-    ];
-
-    fn word() -> impl Strategy<Value = String> {
-        prop::sample::select(WORDS).prop_map(str::to_owned)
-    }
-
-    fn value() -> impl Strategy<Value = Value> {
-        let leaf = prop_oneof![
-            proptest::strategy::Just(Value::Null),
-            any::<bool>().prop_map(Value::from),
-            any::<i64>().prop_map(Value::from),
-            any::<u64>().prop_map(Value::from),
-            any::<f64>().prop_map(Value::from),
-            word().prop_map(Value::from),
-            ".{0,12}".prop_map(Value::from),
-        ];
-        leaf.prop_recursive(5, 64, 8, |inner| {
-            prop_oneof![
-                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-                prop::collection::vec((word(), inner), 0..8).prop_map(|pairs| Value::Object(pairs.into_iter().collect())),
-            ]
-        })
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn no_document_upsets_a_reader(document in value()) {
-            for format in FORMATS {
-                (format.sniff)(&document);
-                (format.read)(&document);
-            }
-        }
-
-        #[test]
-        fn no_sample_with_a_foreign_value_upsets_its_reader(foreign in value(), pick in any::<prop::sample::Index>()) {
-            for format in FORMATS {
-                for sample in format.samples {
-                    let mut document: Value = serde_json::from_str(sample).unwrap();
-                    let mut spots = Vec::new();
-                    pointers(&document, String::new(), &mut spots);
-                    if let Some(spot) = document.pointer_mut(&spots[pick.index(spots.len())]) {
-                        *spot = foreign.clone();
-                    }
-                    (format.sniff)(&document);
-                    (format.read)(&document);
-                }
-            }
-        }
-
-        #[test]
-        fn no_cut_upsets_the_search(cut in any::<prop::sample::Index>()) {
-            for sample in FORMATS.iter().flat_map(|format| format.samples) {
-                let pretty = serde_json::to_string_pretty(&serde_json::from_str::<Value>(sample).unwrap()).unwrap();
-                for text in [*sample, pretty.as_str(), POD] {
-                    let at = cut.index(text.len() + 1);
-                    documents::find(&text.as_bytes()[..at]);
-                    documents::find(&text.as_bytes()[at..]);
-                }
-            }
-        }
-
-        #[test]
-        fn no_bytes_upset_the_search(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            documents::find(&bytes);
-        }
-    }
-
-    const POD: &str = "# pod\napiVersion: v1\nkind: Pod\nmetadata:\n  name: \"ü\"\nstatus:\n  message: >-\n    The node was low\n    on memory\n  reason: Evicted\n";
-
-    fn pointers(value: &Value, at: String, all: &mut Vec<String>) {
-        let members: Vec<(String, &Value)> = match value {
-            Value::Array(list) => list.iter().enumerate().map(|(n, inner)| (n.to_string(), inner)).collect(),
-            Value::Object(map) => map.iter().map(|(key, inner)| (key.replace('~', "~0").replace('/', "~1"), inner)).collect(),
-            _ => Vec::new(),
-        };
-        for (key, inner) in members {
-            pointers(inner, format!("{at}/{key}"), all);
-        }
-        all.push(at);
-    }
-
-    #[test]
-    fn every_sample_is_claimed_by_its_own_format_alone_and_says_something() {
-        for format in FORMATS {
-            assert!(!format.samples.is_empty(), "{} has no sample", format.id);
-            for sample in format.samples {
-                let document: Value = serde_json::from_str(sample).expect(format.id);
-                let claimed: Vec<_> = FORMATS.iter().filter(|other| (other.sniff)(&document)).map(|other| other.id).collect();
-                assert_eq!(claimed, [format.id], "{sample}");
-                let reading = (format.read)(&document);
-                assert!(!reading.entries.is_empty() || !reading.remarks.is_empty(), "{sample}");
-                for pointer in
-                    reading.entries.iter().map(|entry| &entry.pointer).chain(reading.remarks.iter().map(|remark| &remark.pointer))
-                {
-                    assert!(document.pointer(pointer).is_some(), "{pointer} in {sample}");
-                }
-            }
-        }
-    }
-}
+mod tests;

@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
-use crate::fact::{How, Role, Scope, What, Who, Why, Witness};
+use crate::fact::{Role, What, Who, Witness};
+use crate::seen::Form;
 use crate::time::Stamp;
-use crate::units::{Bytes, Signal};
+use crate::units::Bytes;
 
-use super::{Field, Format, Reading};
+use super::{Field, Format, Reading, slurm_state};
 
 /// Slurm 20.11 and later (src/plugins/data_parser); numbers are bare at first and `{set, infinite, number}` since 22.05.
 pub(super) const FORMAT: Format = Format {
@@ -17,6 +18,11 @@ pub(super) const FORMAT: Format = Format {
         })
     },
     read,
+    form: Form {
+        name: "Slurm accounting (JSON)",
+        how: "sacct -j ID --json",
+        proves: "kill for memory in a job, signal, time limit, preemption",
+    },
     samples: &[
         r#"{"jobs":[{"job_id":1,"name":"oom","nodes":"labvm","state":{"current":["OUT_OF_MEMORY"],"reason":"None"},"exit_code":{"status":["SIGNALED"],"return_code":{"set":false,"infinite":false,"number":0},"signal":{"id":{"set":true,"infinite":false,"number":125},"name":"125"}},"required":{"memory_per_node":{"set":true,"infinite":false,"number":64}},"time":{"end":1796109700},"steps":[{"state":["OUT_OF_MEMORY"],"step":{"id":"1.0","name":"oom"}}]}]}"#,
     ],
@@ -42,7 +48,7 @@ fn read(document: &Value) -> Reading {
             let ended = moment(&step.at("time").at("end")).or(when);
             end(&mut one, &step.at("state"), &step.at("exit_code"), &who, ended, &label);
             // A step repeats what its job says, and only its death adds something.
-            one.entries.retain(|entry| !said.contains(&entry.claim.what) && tells_death(&entry.claim.what));
+            one.entries.retain(|entry| !said.contains(&entry.claim.what) && slurm_state::tells_death(&entry.claim.what));
             reading.entries.append(&mut one.entries);
         }
         let memory = job.at("required").at("memory_per_node");
@@ -61,34 +67,14 @@ fn whom(job: &Field<'_>, id: u64) -> Who {
     Who { job: Some(id.to_string()), host: node.map(str::to_owned), ..Who::role(Role::Job) }
 }
 
-fn tells_death(what: &What) -> bool {
-    matches!(what, What::OomReported { .. } | What::Ended { how: How::Signal(_), .. } | What::Stopped { .. })
-}
-
 /// The claims of one state and exit code.
 fn end(reading: &mut Reading, state: &Field<'_>, exit: &Field<'_>, who: &Who, when: Option<Stamp>, label: &str) {
     let words = state_words(state);
     let text = format!("{label} {}{}", words.join(" "), exit_text(exit));
     let mut claim = |what| reading.claim_by(Witness::Supervisor, state, who, when, what, text.clone());
-    let has = |word: &str| words.iter().any(|have| have.split(' ').next() == Some(word));
-    let stopped = |why| What::Stopped { by: "Slurm", why, signal: None };
-    let signal = signal_of(exit);
-    if has("OUT_OF_MEMORY") {
-        claim(What::OomReported { by: "Slurm", scope: Scope::Cgroup });
-    } else if has("TIMEOUT") || has("DEADLINE") {
-        claim(stopped(Why::TimeLimit));
-    } else if has("PREEMPTED") {
-        claim(stopped(Why::Preemption));
-    } else if has("NODE_FAIL") || has("BOOT_FAIL") || has("LAUNCH_FAILED") {
-        claim(What::Infrastructure);
-    } else if let Some(signal) = signal {
-        // A step whose task died of a signal is CANCELLED although nobody asked for it.
-        claim(What::Ended { how: How::Signal(signal), hint: false });
-    } else if has("CANCELLED") {
-        claim(stopped(Why::Request));
-    } else if has("FAILED") || has("COMPLETED") {
-        let code = number(&exit.at("return_code")).or_else(|| exit.number()).unwrap_or_default();
-        claim(What::Ended { how: How::Code(code), hint: false });
+    let code = number(&exit.at("return_code")).or_else(|| exit.number());
+    if let Some(what) = words.iter().find_map(|word| slurm_state::end(word, code, signal_of(exit))) {
+        claim(what);
     }
 }
 
@@ -101,11 +87,10 @@ fn state_words(state: &Field<'_>) -> Vec<String> {
     }
 }
 
-/// The signal, unless it is Slurm's own 125 for "out of memory" (SIG_OOM).
-fn signal_of(exit: &Field<'_>) -> Option<Signal> {
+/// The signal's number; Slurm's own 125 for "out of memory" (SIG_OOM) comes with a state that says the same.
+fn signal_of(exit: &Field<'_>) -> Option<u8> {
     let signal = exit.at("signal");
-    let told = number(&signal.at("id")).or_else(|| number(&signal.at("signal_id")))?;
-    u8::try_from(told).ok().filter(|n| (1..=64).contains(n)).map(Signal)
+    number(&signal.at("id")).or_else(|| number(&signal.at("signal_id"))).and_then(|n| u8::try_from(n).ok())
 }
 
 fn exit_text(exit: &Field<'_>) -> String {

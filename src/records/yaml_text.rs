@@ -117,8 +117,10 @@ struct Reader<'f> {
 
 impl Reader<'_> {
     fn read(&mut self, block: &str, first_line: u64) {
-        let kinds = ["kind: Pod", "kind: List", "kind: Event", "kind: \"", "kind: '"];
-        if self.strangers == 0 || !kinds.iter().any(|kind| block.contains(kind)) {
+        let kinds = ["kind: Pod", "kind: List", "kind: Event", "kind: Job", "kind: Workflow", "kind: \"", "kind: '"];
+        // The jobs of Kubeflow and Ray: `kind: PyTorchJob`.
+        let job = || block.lines().any(|line| line.starts_with("kind: ") && line.trim_end().ends_with("Job"));
+        if self.strangers == 0 || !(kinds.iter().any(|kind| block.contains(kind)) || job()) {
             return;
         }
         let block = block.trim_end();

@@ -3,54 +3,23 @@
 //! A cause asks for steps, which know no platform; a platform says each step once. So neither a new cause nor a new platform
 //! needs a text for every pair.
 
-mod code;
-mod compose;
-mod docker;
-mod general;
-mod kubernetes;
+mod filled;
+mod platform;
 pub mod sizing;
 mod step;
 
+pub use filled::Filled;
+pub use platform::{Form, Platform};
 pub use step::{Step, steps_for};
 
 use crate::fact::{Engine, Shm, Who};
 use crate::units::Bytes;
-use crate::verdict::Cause;
+use crate::verdict::{Cause, Class};
+use platform::shell;
 use sizing::Sizing;
 
 /// Most pieces of advice for one death: a longer list is not read.
 const MOST: usize = 4;
-
-/// Where the job ran.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Platform {
-    /// Docker Engine.
-    Docker,
-    /// Docker Compose.
-    Compose,
-    /// Kubernetes.
-    Kubernetes,
-    /// The training program itself.
-    Code,
-    /// Any platform.
-    Any,
-}
-
-impl Platform {
-    /// Those that can be asked for on the command line.
-    pub const CHOICES: &[Self] = &[Self::Docker, Self::Compose, Self::Kubernetes];
-
-    /// The public slug.
-    pub fn slug(self) -> &'static str {
-        match self {
-            Self::Docker => "docker",
-            Self::Compose => "compose",
-            Self::Kubernetes => "kubernetes",
-            Self::Code => "pytorch",
-            Self::Any => "any",
-        }
-    }
-}
 
 /// One piece of advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +32,8 @@ pub struct Advice {
     pub text: String,
     /// The exact command, flag or YAML.
     pub command: Option<String>,
+    /// The language of the command.
+    pub form: Form,
 }
 
 /// What advice depends on.
@@ -74,6 +45,14 @@ pub struct Case<'a> {
     pub who: &'a Who,
     /// Who runs the container, if an exit record tells.
     pub engine: Option<Engine>,
+    /// The container ran on Fargate.
+    pub fargate: bool,
+    /// The container is one of those that run before the main ones.
+    pub init: bool,
+    /// Who speaks in the inputs: the ids of the patterns and formats that read something.
+    pub speakers: &'a [&'static str],
+    /// What filled the memory limit, from the kernel's report.
+    pub filled: Option<&'a Filled>,
     /// The container's image.
     pub image: Option<&'a str>,
     /// The memory limit that was in force.
@@ -97,6 +76,10 @@ impl<'a> Case<'a> {
             cause,
             who,
             engine: None,
+            fargate: false,
+            init: false,
+            speakers: &[],
+            filled: None,
             image: None,
             memory_limit: None,
             usage: None,
@@ -107,16 +90,17 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// The size that /dev/shm should get, if the sizing knows one.
+    /// The size that /dev/shm should get, if the sizing knows one. Where it was the memory that ran out, /dev/shm was large enough.
     fn shm_size(&self) -> Option<Bytes> {
-        self.sizing?.recommended
+        let enough = self.shm_had().filter(|_| self.cause == Cause::OomShmCharged);
+        self.sizing.and_then(|sizing| sizing.recommended).or(enough)
     }
 
     /// The size that /dev/shm had.
     fn shm_had(&self) -> Option<Bytes> {
         match self.shm {
             Shm::Sized(bytes) | Shm::Default(bytes) => Some(bytes),
-            Shm::Unknown | Shm::Host | Shm::Unsized | Shm::Elsewhere => self.sizing?.had,
+            Shm::Unknown | Shm::Host | Shm::Unsized | Shm::Elsewhere => self.sizing.and_then(|sizing| sizing.had),
         }
     }
 
@@ -128,15 +112,67 @@ impl<'a> Case<'a> {
             return None;
         }
         let limit = self.memory_limit.or(self.usage)?;
+        if let Some(both) = self.limit_for_both().filter(|both| *both > limit) {
+            return Some(both);
+        }
         let step = Bytes::mib(if limit < Bytes::mib(1024) { 256 } else { 1024 });
         limit.0.checked_mul(2)?.div_ceil(step.0).checked_mul(step.0).map(Bytes)
     }
 
-    /// The command line of the engine.
-    fn engine_command(&self) -> &'static str {
-        match self.engine {
-            Some(Engine::Podman) => "podman",
-            Some(Engine::Docker | Engine::Kubernetes | Engine::Ecs) | None => "docker",
+    /// Where shared memory filled the limit: what the processes used beside it and all of /dev/shm, with room.
+    fn limit_for_both(&self) -> Option<Bytes> {
+        let processes = self.filled.filter(|_| self.cause == Cause::OomShmCharged)?.processes()?;
+        sizing::recommend(Bytes(processes.0.checked_add(self.shm_size()?.0)?))
+    }
+
+    /// The size for /dev/shm as engines take it, or a word to put one in for.
+    fn shm_flag(&self) -> String {
+        self.shm_size().map_or_else(|| "SIZE".to_owned(), |size| size.as_flag())
+    }
+
+    /// The size for /dev/shm as Kubernetes takes it, or a word to put one in for.
+    fn shm_quantity(&self) -> String {
+        self.shm_size().map_or_else(|| "SIZE".to_owned(), |size| size.as_quantity())
+    }
+
+    /// The size for /dev/shm where only a number can stand: without a known one, a size to start with.
+    fn shm_or_start(&self) -> Bytes {
+        self.shm_size().unwrap_or(Bytes::mib(1024))
+    }
+
+    /// What to say beside a size to start with.
+    fn start_word(&self) -> &'static str {
+        if self.shm_size().is_some() { "" } else { "; 1 GiB here is only a start" }
+    }
+
+    /// A larger memory limit as engines take it, or a word to put one in for.
+    fn limit_flag(&self) -> String {
+        self.larger_limit().map_or_else(|| "LIMIT".to_owned(), |limit| limit.as_flag())
+    }
+
+    /// A larger memory limit as Kubernetes takes it, or a word to put one in for.
+    fn limit_quantity(&self) -> String {
+        self.larger_limit().map_or_else(|| "LIMIT".to_owned(), |limit| limit.as_quantity())
+    }
+
+    /// The memory limit that leaves the processes what they have beside the recommended /dev/shm.
+    fn limit_with_shm(&self) -> Option<Bytes> {
+        let sum = self.memory_limit?.0.checked_add(self.shm_size()?.0)?;
+        sum.div_ceil(Bytes::mib(256).0).checked_mul(Bytes::mib(256).0).map(Bytes)
+    }
+
+    /// The limit that was reached, and what is done to it.
+    fn had_limit(&self) -> String {
+        let had = self.memory_limit.map_or_else(String::new, |limit| format!(" of {limit}"));
+        let doubled = if self.larger_limit().is_some() { ", here to twice as much" } else { "" };
+        format!("{had}{doubled}")
+    }
+
+    /// Whether a larger /dev/shm would have helped.
+    fn no_help_of_shm(&self) -> &'static str {
+        match self.cause {
+            Cause::OomCgroup => " A larger /dev/shm would not have helped.",
+            _ => "",
         }
     }
 
@@ -163,7 +199,7 @@ impl<'a> Case<'a> {
 
 /// What to do about a death, best first.
 pub fn advise(case: &Case<'_>) -> Vec<Advice> {
-    let platforms = platforms(case);
+    let platforms = platform::choose(case);
     let mut list = Vec::new();
     for step in steps_for(case.cause) {
         let before = list.len();
@@ -175,87 +211,35 @@ pub fn advise(case: &Case<'_>) -> Vec<Advice> {
                 platform: Platform::Any,
                 text: "Fetch the first thing that is lacking, and run coroner on all files together.".to_owned(),
                 command: None,
+                form: Form::Text,
             }),
-            (Shm::Host, Step::RaiseShm) => list.extend(say(Platform::Any, *step, case)),
-            _ => list.extend(platforms.iter().filter_map(|platform| say(*platform, *step, case))),
+            (Shm::Host, Step::RaiseShm) => list.extend(platform::say(Platform::Linux, *step, case)),
+            _ => list.extend(platforms.iter().filter_map(|platform| platform::say(*platform, *step, case))),
         }
         // What only the program can do is not said again for each platform, and what no platform has words for is said in general.
-        if list.len() == before {
-            list.extend(say(Platform::Code, *step, case).or_else(|| say(Platform::Any, *step, case)));
+        // The host's /dev/shm is an offer of some platforms only.
+        if list.len() == before && *step != Step::ShareHostShm {
+            let of_program = platform::say(Platform::Code, *step, case);
+            list.extend(of_program.or_else(|| platform::say(Platform::Any, *step, case)));
         }
     }
     list.truncate(MOST);
+    // What filled the limit is the reason for all that follows.
+    let told = case.filled.filter(|_| case.cause.class() == Class::OomKill).map(Filled::words);
+    if let (Some(first), Some(told)) = (list.first_mut(), told.filter(|told| !told.is_empty())) {
+        first.text = format!("{told} {}", first.text);
+    }
     list
 }
 
-/// The platforms to speak for: those asked for, else those that the evidence shows, else the two most used.
-fn platforms(case: &Case<'_>) -> Vec<Platform> {
-    if !case.platforms.is_empty() {
-        return case.platforms.to_vec();
-    }
-    match case.engine {
-        Some(Engine::Docker | Engine::Podman) => return vec![Platform::Docker],
-        Some(Engine::Kubernetes) => return vec![Platform::Kubernetes],
-        Some(Engine::Ecs) => return vec![Platform::Any],
-        None => {}
-    }
-    let Who { pod, pod_uid, container, container_name, job, unit, .. } = case.who;
-    if pod.is_some() || pod_uid.is_some() {
-        vec![Platform::Kubernetes]
-    } else if container.is_some() || container_name.is_some() {
-        vec![Platform::Docker]
-    } else if job.is_some() || unit.is_some() {
-        vec![Platform::Any]
-    } else {
-        vec![Platform::Docker, Platform::Kubernetes]
-    }
-}
-
 /// A step in the words of a platform; none where the platform has no part in it.
-fn say(platform: Platform, step: Step, case: &Case<'_>) -> Option<Advice> {
-    let (text, command) = match platform {
-        Platform::Docker => docker::say(step, case),
-        Platform::Compose => compose::say(step, case),
-        Platform::Kubernetes => kubernetes::say(step, case),
-        Platform::Code => code::say(step, case),
-        Platform::Any => general::say(step, case),
-    }?;
-    Some(Advice { step: step.slug(), platform, text, command })
+pub fn say(platform: Platform, step: Step, case: &Case<'_>) -> Option<Advice> {
+    platform::say(platform, step, case)
 }
 
-/// The words of a piece of advice, and its command.
-type Words = Option<(String, Option<String>)>;
-
-/// Words with a command.
-fn with(text: impl Into<String>, command: impl Into<String>) -> Words {
-    Some((text.into(), Some(command.into())))
-}
-
-/// Words without a command.
-fn only(text: impl Into<String>) -> Words {
-    Some((text.into(), None))
-}
-
-/// A word for a POSIX shell. Names come from the inputs, and whoever copies a command must not run what stands in them.
-fn shell(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+,=".contains(c);
-    // A dash in front would make an option of it, quoted or not; no engine allows such a name.
-    let word = word.trim_start_matches('-');
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    let safe: String = word.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
-    format!("'{}'", safe.replace('\'', "'\\''"))
-}
-
-/// What is said beside a size for /dev/shm.
-fn shm_reason(case: &Case<'_>) -> String {
-    match (case.shm_had(), case.shm_size().and(case.sizing)) {
-        (Some(had), Some(Sizing { bytes: Some(bytes), .. })) => format!("it had {had} and needs {bytes}"),
-        (Some(had), _) => format!("it had {had}; the size is workers × prefetch + 3 batches"),
-        (None, Some(Sizing { bytes: Some(bytes), .. })) => format!("it needs {bytes}"),
-        (None, _) => "the size is workers × prefetch + 3 batches".to_owned(),
-    }
+/// How to give /dev/shm the size that was worked out, and nothing else.
+pub fn advise_size(case: &Case<'_>) -> Vec<Advice> {
+    platform::choose(case).into_iter().filter_map(|platform| platform::say(platform, Step::RaiseShm, case)).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Tests of the advice as a whole.
 
 use super::sizing::{Given, Inputs, work_out};
-use super::{Case, MOST, Platform, Step, advise, shell, steps_for};
+use super::{Case, Filled, MOST, Platform, Step, advise, shell, steps_for};
+use crate::death::OomReport;
 use crate::fact::{Engine, Shm, Who};
 use crate::units::Bytes;
 use crate::verdict::Cause;
@@ -10,7 +11,8 @@ use crate::verdict::Cause;
 fn every_cause_gets_advice_on_every_platform() {
     let who = Who::default();
     for cause in Cause::ALL {
-        for platforms in [&[][..], &[Platform::Docker], &[Platform::Compose], &[Platform::Kubernetes], &[Platform::Any]] {
+        let each = Platform::ALL.iter().map(std::slice::from_ref);
+        for platforms in each.chain([&[][..]]) {
             let list = advise(&Case { platforms, ..Case::new(*cause, &who) });
             assert!((1..=MOST).contains(&list.len()), "{} {platforms:?}: {list:?}", cause.slug());
             for advice in list {
@@ -55,7 +57,7 @@ fn an_oom_says_that_shm_would_not_have_helped() {
     let case = Case { memory_limit: Some(Bytes(1_572_864_000)), ..Case::new(Cause::OomCgroup, &who) };
     let list = advise(&case);
     assert_eq!(list[1].command.as_deref(), Some("docker update --memory 3g --memory-swap 3g trainer"));
-    assert!(list[1].text.contains("A larger --shm-size would not have helped."));
+    assert!(list[1].text.contains("A larger /dev/shm would not have helped."));
     let charged = advise(&Case { cause: Cause::OomShmCharged, ..case });
     assert!(charged[0].text.contains("makes it worse"));
 }
@@ -71,4 +73,32 @@ fn names_cannot_break_out_of_commands() {
     let who = Who { container_name: Some("$(reboot)".to_owned()), ..Who::default() };
     let list = advise(&Case::new(Cause::OomCgroup, &who));
     assert!(list[1].command.as_deref().is_some_and(|command| command.ends_with(" '$(reboot)'")));
+}
+
+#[test]
+fn a_limit_that_shared_memory_filled_gets_room_for_both() {
+    let who = Who { container_name: Some("trainer".to_owned()), ..Who::default() };
+    let report = OomReport {
+        limit: Some(Bytes::mib(1024)),
+        usage: Some(Bytes::mib(1024)),
+        anon: Some(Bytes::mib(224)),
+        shmem: Some(Bytes::mib(800)),
+        ..OomReport::default()
+    };
+    let filled = Filled::of(&report);
+    let case = Case {
+        memory_limit: report.limit,
+        filled: Some(&filled),
+        shm: Shm::Sized(Bytes::mib(2048)),
+        ..Case::new(Cause::OomShmCharged, &who)
+    };
+    let list = advise(&case);
+    assert!(
+        list[0].text.starts_with("Shared memory filled the limit of 1 GiB: 800 MiB (anonymous memory 224 MiB)."),
+        "{}",
+        list[0].text
+    );
+    // 224 MiB of the processes and 2 GiB of /dev/shm, with a tenth more.
+    let command = list[0].command.as_deref().unwrap_or_default();
+    assert_eq!(command, "docker run --memory=2560m --memory-swap=2560m --shm-size=2g … IMAGE");
 }

@@ -89,7 +89,7 @@ fn properties(incident: Option<&str>, report: &Report, entry: &Entry) -> String 
         if let Some(file) = place::file(spot) {
             parts.push(format!("file={}", property(&visible(file))));
         }
-        parts.extend(spot.line.map(|line| format!("line={line}")));
+        parts.extend(spot.number().map(|line| format!("line={line}")));
     }
     let of = incident.filter(|_| report.inputs.len() != 1).map_or_else(String::new, |name| format!(" in {}", visible(name)));
     let title = format!("{}: {}, {}{of}", cause.class().title(), cause.slug(), grade.slug());

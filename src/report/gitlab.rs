@@ -8,6 +8,7 @@ use super::json::escaped;
 use super::series::{self, Incident};
 use super::text::visible;
 use super::{Report, Tally, place};
+use crate::place::Place;
 use crate::verdict::Grade;
 
 /// Writes the report.
@@ -41,7 +42,7 @@ impl Roll {
                 "severity": severity,
                 "location": {
                     "path": visible(place::file_of(report, verdict)),
-                    "lines": {"begin": place::of(verdict).and_then(|spot| spot.line).unwrap_or(1)},
+                    "lines": {"begin": place::of(verdict).and_then(Place::number).unwrap_or(1)},
                 },
             });
             let comma = if std::mem::replace(&mut self.written, true) { "," } else { "" };

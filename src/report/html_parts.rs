@@ -112,7 +112,7 @@ fn judgement(report: &Report, verdict: &Verdict, open: bool) -> Markup {
 }
 
 fn evidence(report: &Report, Evidence { fact, says }: &Evidence, open: bool) -> Markup {
-    let around: Vec<(u64, &str)> = match (report.context.get(&fact.place.input), fact.place.line) {
+    let around: Vec<(u64, &str)> = match (report.context.get(&fact.place.input), fact.place.number()) {
         (Some(lines), Some(line)) => {
             let near = lines.range(line.saturating_sub(3)..=line.saturating_add(3));
             near.map(|(number, text)| (*number, text.as_str())).collect()
@@ -132,7 +132,7 @@ fn evidence(report: &Report, Evidence { fact, says }: &Evidence, open: bool) -> 
                     summary.aside { "the lines around it" }
                     pre.around {
                         @for (number, text) in around {
-                            span.here[Some(number) == fact.place.line] { (number) "  " (visible(text)) "\n" }
+                            span.here[Some(number) == fact.place.number()] { (number) "  " (visible(text)) "\n" }
                         }
                     }
                 }

@@ -8,6 +8,7 @@ use super::page::Page;
 use super::sections::{memory, sizing, when, who};
 use super::text::{columns, cut, fold, pad, visible};
 use super::{Entry, Report, Style};
+use crate::note::Note;
 use crate::remedy::Advice;
 use crate::seen::Kind;
 use crate::verdict::{Class, Evidence, Lacking, Verdict};
@@ -25,7 +26,7 @@ pub(super) fn write(report: &Report, style: &Style, out: &mut dyn io::Write) -> 
     if report.inputs.is_empty() && report.deaths.is_empty() && !report.notes.is_empty() {
         // "Nothing died" would be an answer, and there is none.
         page.line("nothing was read")?;
-        return notes(page, report);
+        return notes(page, &report.notes);
     }
     heading(page, &report.verdict)?;
     page.hanging("", &report.verdict.summary)?;
@@ -36,7 +37,7 @@ pub(super) fn write(report: &Report, style: &Style, out: &mut dyn io::Write) -> 
         }
         None => nothing(page, report)?,
     }
-    notes(page, report)
+    notes(page, &report.notes)
 }
 
 fn heading(page: &mut Page<'_>, verdict: &Verdict) -> io::Result<()> {
@@ -97,7 +98,7 @@ fn place(evidence: &Evidence, all: &[&Evidence]) -> String {
     let name = last(&place.input);
     let shared = all.iter().any(|e| e.fact.place.input != place.input && last(&e.fact.place.input) == name);
     let name = if shared || name.is_empty() { place.input.to_string() } else { name };
-    visible(&place.line.map_or(name.clone(), |line| format!("{name}:{line}")))
+    visible(&place.number().map_or(name.clone(), |line| format!("{name}:{line}")))
 }
 
 fn evidence(page: &mut Page<'_>, list: &[Evidence], places: &[String], width: usize) -> io::Result<()> {
@@ -140,7 +141,7 @@ fn lacking(page: &mut Page<'_>, list: &[Lacking]) -> io::Result<()> {
     Ok(())
 }
 
-fn remedy(page: &mut Page<'_>, list: &[Advice]) -> io::Result<()> {
+pub(super) fn remedy(page: &mut Page<'_>, list: &[Advice]) -> io::Result<()> {
     if list.is_empty() {
         return Ok(());
     }
@@ -212,12 +213,12 @@ fn nothing(page: &mut Page<'_>, report: &Report) -> io::Result<()> {
     Ok(())
 }
 
-fn notes(page: &mut Page<'_>, report: &Report) -> io::Result<()> {
-    if report.notes.is_empty() {
+pub(super) fn notes(page: &mut Page<'_>, list: &[Note]) -> io::Result<()> {
+    if list.is_empty() {
         return Ok(());
     }
     page.section("notes")?;
-    for note in &report.notes {
+    for note in list {
         page.hanging("  ", &format!("{}: {}", note.input, note.text))?;
     }
     Ok(())

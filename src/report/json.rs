@@ -1,16 +1,15 @@
 //! The JSON format, frozen by the contract: twins of the domain types, so that those can change without breaking readers.
 
-use std::collections::BTreeMap;
 use std::io;
 
 use serde::Serialize;
 
+use super::json_sizing::Twin;
 use super::text::reorders_or_hides;
 use super::{Entry, MemoryPicture, Report};
 use crate::fact::Witness;
 use crate::note::Gravity;
 use crate::remedy::Advice;
-use crate::remedy::sizing::{Sizing, Term};
 use crate::time::Stamp;
 use crate::units::Bytes;
 use crate::verdict::{Evidence, Lacking, Verdict};
@@ -99,7 +98,7 @@ struct Death {
     lacking: Vec<Lack>,
     memory: Option<Memory>,
     remedy: Vec<Step>,
-    sizing: Option<Need>,
+    sizing: Option<Twin>,
 }
 
 #[derive(Serialize)]
@@ -145,30 +144,11 @@ struct Task {
 }
 
 #[derive(Serialize)]
-struct Step {
+pub(super) struct Step {
     step: &'static str,
     platform: &'static str,
     text: String,
     command: Option<String>,
-}
-
-#[derive(Serialize)]
-struct Need {
-    formula: &'static str,
-    inputs: BTreeMap<&'static str, Input>,
-    unknown: Vec<&'static str>,
-    bytes: Option<u64>,
-    recommended: Option<u64>,
-    had: Option<u64>,
-    remarks: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct Input {
-    value: Option<u64>,
-    from: String,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    others: Vec<Input>,
 }
 
 #[derive(Serialize)]
@@ -260,7 +240,7 @@ impl Death {
             lacking: verdict.lacking.iter().map(Lack::new).collect(),
             memory: entry.memory.as_ref().map(Memory::new),
             remedy: entry.remedy.iter().map(Step::new).collect(),
-            sizing: entry.sizing.as_ref().map(Need::new),
+            sizing: entry.sizing.as_ref().map(Twin::new),
         }
     }
 }
@@ -272,7 +252,7 @@ impl Proof {
         Self {
             place: Spot {
                 input: fact.place.input.to_string(),
-                line: fact.place.line,
+                line: fact.place.number(),
                 pointer: fact.place.pointer.as_ref().map(ToString::to_string),
             },
             text: fact.text.clone(),
@@ -306,33 +286,8 @@ impl Memory {
 }
 
 impl Step {
-    fn new(advice: &Advice) -> Self {
+    pub(super) fn new(advice: &Advice) -> Self {
         Self { step: advice.step, platform: advice.platform.slug(), text: advice.text.clone(), command: advice.command.clone() }
-    }
-}
-
-impl Need {
-    fn new(sizing: &Sizing) -> Self {
-        let mut inputs: BTreeMap<&'static str, Input> = BTreeMap::new();
-        for Term { name, value, from } in &sizing.terms {
-            let input = Input { value: *value, from: from.clone(), others: Vec::new() };
-            match inputs.get_mut(name) {
-                // A second value for the same name contradicts the first: both are shown, so neither is used.
-                Some(first) => first.others.push(input),
-                None => {
-                    inputs.insert(name, input);
-                }
-            }
-        }
-        Self {
-            formula: sizing.formula,
-            inputs,
-            unknown: sizing.unknown.clone(),
-            bytes: sizing.bytes.map(|bytes| bytes.0),
-            recommended: sizing.recommended.map(|bytes| bytes.0),
-            had: sizing.had.map(|bytes| bytes.0),
-            remarks: sizing.remarks.clone(),
-        }
     }
 }
 

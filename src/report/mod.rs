@@ -8,7 +8,7 @@ use crate::fact::Who;
 use crate::note::{Gravity, Note};
 use crate::remedy::Advice;
 use crate::remedy::sizing::Sizing;
-use crate::seen::Input;
+use crate::seen::{Input, Kind};
 use crate::time::Stamp;
 use crate::units::{Bytes, Signal};
 use crate::verdict::Verdict;
@@ -20,9 +20,11 @@ mod html;
 mod html_parts;
 mod human;
 mod json;
+mod json_sizing;
 mod junit;
 mod markdown;
 mod ndjson;
+mod need;
 mod page;
 mod place;
 mod rolls;
@@ -35,6 +37,8 @@ mod timeline;
 
 pub use series::{Incident, Series};
 pub use tally::Tally;
+
+pub use need::Need;
 
 /// What filled the memory when a process was killed for it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -97,9 +101,10 @@ impl Report {
         self.verdict.cause.class().exit_code()
     }
 
-    /// Whether an input could not be read at all.
+    /// Whether an input could not be read at all, or there was nothing to read.
     pub fn lost_an_input(&self) -> bool {
-        self.notes.iter().any(|note| note.gravity == Gravity::Unread)
+        let nothing = self.inputs.iter().all(|input| matches!(input.kind, Kind::Empty | Kind::Binary));
+        nothing || self.notes.iter().any(|note| note.gravity == Gravity::Unread)
     }
 }
 

@@ -95,12 +95,12 @@ fn result(incident: Option<&str>, report: &Report, entry: &Entry, index: usize) 
         (None, Grade::Likely | Grade::Proven) => "error",
     };
     let first = place::of(verdict);
-    let main = json!({"physicalLocation": physical(place::file_of(report, verdict), first.and_then(|spot| spot.line), None)});
+    let main = json!({"physicalLocation": physical(place::file_of(report, verdict), first.and_then(Place::number), None)});
     let related = |(id, evidence): (usize, &Evidence)| {
-        let Place { input, line, .. } = &evidence.fact.place;
+        let place = &evidence.fact.place;
         json!({
             "id": id,
-            "physicalLocation": physical(input, *line, Some(&evidence.fact.text)),
+            "physicalLocation": physical(&place.input, place.number(), Some(&evidence.fact.text)),
             "message": {"text": visible(&evidence.says)},
         })
     };

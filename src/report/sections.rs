@@ -121,7 +121,7 @@ fn row(page: &mut Page<'_>, items: &[String]) -> io::Result<()> {
 }
 
 /// The terms that count batches beyond those that are ordered.
-const EXTRA: [&str; 3] = ["held", "hand_over", "forked"];
+const EXTRA: [&str; 4] = ["held", "look_ahead", "hand_over", "forked"];
 
 /// How large /dev/shm must be, term by term.
 pub(super) fn sizing(page: &mut Page<'_>, need: &Sizing) -> io::Result<()> {
@@ -131,20 +131,25 @@ pub(super) fn sizing(page: &mut Page<'_>, need: &Sizing) -> io::Result<()> {
         page.section(&format!("{HEADING}{}{}", " ".repeat(gap), need.formula))?;
     } else {
         page.section(HEADING)?;
-        page.line(&format!("  {}", need.formula))?;
+        page.hanging("  ", need.formula)?;
     }
-    let width = need.terms.iter().map(|term| term.name.len()).max().unwrap_or(0);
+    let named = |term: &Term, name: &str| match term.loader {
+        0 => name.replace('_', " "),
+        loader => format!("loader {loader} {}", name.replace('_', " ")),
+    };
+    let width = need.terms.iter().map(|term| named(term, term.name).len()).max().unwrap_or(0);
     let mut extra: Vec<&Term> = need.terms.iter().filter(|term| EXTRA.contains(&term.name)).collect();
     for term in &need.terms {
         let (name, value, from) = if EXTRA.contains(&term.name) {
-            // The three share a row, at the place of the first.
-            let parts = std::mem::take(&mut extra);
+            // A loader's share a row, at the place of the first.
+            let (parts, others) = extra.into_iter().partition::<Vec<_>, _>(|part| part.loader == term.loader);
+            extra = others;
             if parts.is_empty() {
                 continue;
             }
             let sum = parts.iter().filter_map(|part| part.value).fold(0_u64, u64::saturating_add);
-            let named = |part: &&Term| Some(format!("{} {}", part.name.replace('_', " "), part.value?));
-            ("extra batches", sum.to_string(), parts.iter().filter_map(named).collect::<Vec<_>>().join(", "))
+            let part = |part: &&Term| Some(format!("{} {}", part.name.replace('_', " "), part.value?));
+            ("extra_batches", sum.to_string(), parts.iter().filter_map(part).collect::<Vec<_>>().join(", "))
         } else {
             let value = match term.value {
                 None => "unknown".to_owned(),
@@ -153,7 +158,7 @@ pub(super) fn sizing(page: &mut Page<'_>, need: &Sizing) -> io::Result<()> {
             };
             (term.name, value, term.from.clone())
         };
-        page.hanging(&format!("  {}   {}   ", pad(&name.replace('_', " "), width), pad(&value, 9)), &from)?;
+        page.hanging(&format!("  {}   {}   ", pad(&named(term, name), width), pad(&value, 9)), &from)?;
     }
     let mut last = Vec::new();
     if let Some(had) = need.had {

@@ -236,6 +236,15 @@ pub fn minute(text: &str) -> Option<(Stamp, &str)> {
     (ended(rest) && !rest.starts_with(':')).then_some((Stamp::wall(None, civil, None)?, rest))
 }
 
+/// `Sep 12, 2026 @ 08:10:30.000` of Kibana, by the clock of whoever looked.
+fn kibana(text: &str) -> Option<(Stamp, &str)> {
+    let (rest, (month, _, day, _)) = (month_word, blank, small(1, 2), nom::bytes::complete::tag(", ")).parse(text).ok()?;
+    let (rest, (year, _)) = (small_year, nom::bytes::complete::tag::<_, _, Fault>(" @ ")).parse(rest).ok()?;
+    let (rest, (time, _, _)) = clock(rest).ok()?;
+    let civil = Date::new(year, month, day).ok()?.to_datetime(time);
+    ended(rest).then_some((Stamp::wall(Some(year), civil, None)?, rest))
+}
+
 /// A stamp at the beginning of a text, in any form, and what follows it.
 pub fn prefix(text: &str) -> Option<(Stamp, &str)> {
     let first = text.chars().next()?;
@@ -249,5 +258,5 @@ pub fn prefix(text: &str) -> Option<(Stamp, &str)> {
     if !first.is_alphabetic() {
         return None;
     }
-    day_month(text).or_else(|| ctime(text)).or_else(|| system(text)).or_else(|| mail(text))
+    day_month(text).or_else(|| ctime(text)).or_else(|| system(text)).or_else(|| mail(text)).or_else(|| kibana(text))
 }

@@ -20,6 +20,11 @@ pub(super) fn refused(death: &Death, _: &Context) -> Option<Finding> {
             (Cause::MemoryError, "was refused memory by the allocator or the kernel; no process was killed")
         }
         Resource::GpuMemory => (Cause::CudaOom, "ran out of memory on the accelerator"),
+        Resource::ShmOther if *by == "NCCL" && errno.is_none() => {
+            let text =
+                "NCCL could not use a shared memory segment; the message does not tell why, and a full /dev/shm is one reason.";
+            return Some(Finding::new(Cause::Nccl, Grade::Suspected, text).because(fact, "the failing call, without its reason"));
+        }
         Resource::ShmOther if *by == "NCCL" => {
             (Cause::Nccl, "could not use a shared memory segment, for a reason other than room")
         }

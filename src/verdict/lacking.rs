@@ -107,19 +107,57 @@ fn kernel_log(death: &Death, context: &Context) -> Option<Lacking> {
     Some(lacking(&what, Some(how), "show an out-of-memory kill with its cgroup, or rule it out"))
 }
 
+/// How Slurm's accounting is asked.
+const SACCT: &str = "sacct -j ID --json";
+
+/// Batch systems and clouds by the speakers and formats that are theirs: how each is asked for a job's end, and the formats
+/// which that question gives.
+const ACCOUNTING: [(&[&str], &[&str], &str); 13] = [
+    (&["slurm"], &["slurm-jobs", "slurm-sacct", "slurm-scontrol", "slurm-seff"], SACCT),
+    (&["pbs"], &["pbs/status"], "qstat -xf ID"),
+    (&["lsf"], &[], "bhist -l ID"),
+    (&["sge"], &["sge-qacct"], "qacct -j ID"),
+    (&["condor"], &[], "condor_history -l ID"),
+    (&["yarn", "spark"], &[], "yarn logs -applicationId ID"),
+    (&["nomad"], &["nomad-alloc"], "nomad alloc status -json ALLOC"),
+    (&["k8s-workload"], &[], "kubectl get pods -o yaml"),
+    (&["aws-batch"], &["aws-batch"], "aws batch describe-jobs --jobs ID"),
+    (&["ecs"], &["ecs-tasks"], "aws ecs describe-tasks --tasks ID"),
+    (&["sagemaker"], &[], "aws logs tail /aws/sagemaker/TrainingJobs --log-stream-name-prefix ID"),
+    (&["vertex"], &[], "gcloud ai custom-jobs stream-logs ID"),
+    (&["google-batch"], &[], "gcloud logging read 'labels.job_uid:ID'"),
+];
+
+/// The batch system or cloud that speaks of a death, by the first that does.
+fn accounting(death: &Death) -> Option<(&'static [&'static str], &'static str)> {
+    death.facts.iter().find_map(|fact| {
+        let of = |(speakers, ..): &&(&[&str], &[&str], &str)| {
+            speakers
+                .iter()
+                .any(|name| fact.id.strip_prefix(*name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '-'])))
+        };
+        ACCOUNTING.iter().find(of).map(|(_, read, how)| (*read, *how))
+    })
+}
+
 /// The record of the container, unless there is one.
 fn record(death: &Death, would: &str) -> Option<Lacking> {
     if death.containers().next().is_some() {
         return None;
     }
+    let asked = accounting(death);
+    // What has been read need not be fetched.
+    if asked.is_some_and(|(read, _)| death.facts.iter().any(|fact| read.contains(&fact.id))) {
+        return None;
+    }
     let (what, how) = match (&death.who.pod, &death.who.container_name, engine(death)) {
         (Some(pod), _, _) => ("the pod's status", format!("kubectl get pod {} -o json", shell(pod))),
+        _ if asked.is_some() || death.who.container_name.is_none() && death.who.job.is_some() => {
+            let job = death.who.job.as_deref().and_then(|j| j.split('.').next()).map_or_else(|| "ID".to_owned(), shell);
+            ("the job's accounting", asked.map_or(SACCT, |(_, how)| how).replace("ID", &job))
+        }
         (None, Some(container), _) => ("the container's record", format!("docker inspect {}", shell(container))),
         (None, None, Some(Engine::Kubernetes)) => ("the pod's status", "kubectl get pod POD -o json".to_owned()),
-        (None, None, _) if death.who.job.is_some() => {
-            let job = death.who.job.as_deref().and_then(|j| j.split('.').next()).unwrap_or("JOB");
-            ("the job's accounting", format!("sacct -j {} --json", shell(job)))
-        }
         _ => (
             "the container's or pod's record, if it ran in one",
             "docker inspect NAME, or kubectl get pod NAME -o json".to_owned(),
@@ -144,5 +182,9 @@ fn name(death: &Death, placeholder: &str) -> String {
 /// A name from a log is not to be trusted in a command line.
 fn shell(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@".contains(c);
+    // A name that begins with a dash would be read as an option.
+    if name.starts_with('-') {
+        return "NAME".to_owned();
+    }
     if !name.is_empty() && name.chars().all(plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
 }

@@ -9,6 +9,10 @@ use crate::units::{Bytes, Signal};
 /// The kernel's own report, joined to this death.
 pub(super) fn reported_by_kernel(death: &Death, _: &Context) -> Option<Finding> {
     let (report, join) = death.oom.as_ref()?;
+    let weak = matches!(join, Some(Join::ProgramAndUnsureTime | Join::Program | Join::OnlyOne));
+    if weak && death.find(|w| matches!(w, What::Stopped { signal: Some(Signal::KILL), .. })).is_some() {
+        return None;
+    }
     let who = sentence(&subject(death));
     let victim = report.victims.iter().find(|v| Some(v.pid) == death.who.host_pid).or(report.victims.first())?;
     let grade = match join {

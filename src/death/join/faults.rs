@@ -1,7 +1,6 @@
 //! The kernel's lines on faults, joined to the deaths that programs tell of: faulty memory, huge pages, segfaults.
 
-use super::reports::plausible;
-use crate::death::identity::{Relation, clocks, compare};
+use crate::death::identity::{Relation, clocks, compare, plausible};
 use crate::death::{Death, merge_who};
 use crate::fact::{What, Who};
 

@@ -1,6 +1,6 @@
 //! The kernel's OOM reports, joined to deaths or set aside.
 
-use crate::death::identity::{Relation, SAME_TIME, clocks, compare, span};
+use crate::death::identity::{Relation, SAME_TIME, clocks, compare, moments, plausible, span};
 use crate::death::{Aside, Death, Join, OomReport, cgroup, merge_who, oom_block};
 use crate::fact::{ContainerEvent, Fact, Reason, Role, What, Who};
 use crate::seen::{Input, Kind};
@@ -76,7 +76,9 @@ pub(in crate::death) fn reports(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
         if someone_elses {
             continue;
         }
-        for victim in 0..report.victims.len() {
+        // Without its kill line a report needs somebody else's word that the process died.
+        let lost = report.kill_line_lost;
+        for victim in (0..report.victims.len()).filter(|_| !lost) {
             let mut death = Death { order, count: 1, ..Death::default() };
             death.consequence = victim > 0;
             death.beside = unjoined;
@@ -163,7 +165,11 @@ fn fit(death: &Death, report: &OomReport, place: &Who, deaths: usize) -> Result<
     let mentioned = death.facts.iter().filter_map(|f| f.who.own_pid).any(|own| report.victims.iter().any(|v| v.pid.0 == own.0));
     // A number is found in every pid namespace: the name must fit as well.
     if (by_pid || mentioned) && plausible(death, &victim.process) {
-        return Ok(Join::SamePid);
+        // Hours apart by clocks of unknown zones: the same number may have been given twice.
+        let clocks_of = |d: &Death| moments(d).into_iter().chain(d.facts.iter().filter_map(|f| f.since)).collect::<Vec<_>>();
+        let told =
+            clocks_of(death).iter().any(|own| times.iter().any(|t| own.gap(*t).is_some_and(|gap| gap.seconds > SAME_TIME)));
+        return Ok(if told && near.is_none() { Join::ProgramAndUnsureTime } else { Join::SamePid });
     }
     if death.who.host_pid.is_some() && death.who.role != Role::Main {
         return Err((Aside::Process, format!("{}: another process", described())));
@@ -186,21 +192,4 @@ fn told_oom(death: &Death) -> bool {
     death.containers().any(|(_, c)| c.oom_killed == Some(true) || c.reason == Some(Reason::OomKilled))
         || death.event(|e| e == ContainerEvent::Oom).is_some()
         || death.find(|w| matches!(w, What::OomReported { .. })).is_some()
-}
-
-/// Whether the kernel's name for the victim fits the process that died.
-pub(super) fn plausible(death: &Death, process: &str) -> bool {
-    let python = process.starts_with("python") || process.starts_with("pt_") || process.starts_with("ray::");
-    match (&death.who.process, death.who.role) {
-        (Some(name), _) => {
-            let cut = |text: &str| text.chars().take(15).collect::<String>();
-            cut(name) == process || (python && (name.starts_with("python") || name.starts_with("pt_")))
-        }
-        // From PyTorch 2.5 a worker is `pt_data_worker`; before, it bears its parent's name.
-        (None, Role::Worker) => python,
-        (None, Role::Unknown) if death.who.own_pid.is_none() => true,
-        (None, Role::Rank | Role::Engine | Role::Unknown) => python || process.starts_with("torchrun"),
-        (None, Role::Main) => true,
-        (None, Role::Launcher | Role::Unit | Role::Job) => python,
-    }
 }

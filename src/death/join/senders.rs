@@ -1,6 +1,6 @@
 //! Named senders, joined to the deaths they caused.
 
-use crate::death::identity::{Relation, compare, relate};
+use crate::death::identity::{Relation, clocks, compare, relate};
 use crate::death::{Death, Join, merge_who};
 use crate::fact::{Fact, What, Why};
 use crate::time::Stamp;
@@ -17,6 +17,10 @@ pub(in crate::death) fn senders(deaths: &mut Vec<Death>, facts: &[Fact]) {
         let times: Vec<Stamp> = [fact.when, fact.boot].into_iter().flatten().collect();
         let by_id = deaths.iter().position(|d| match compare(&d.who, &fact.who) {
             Relation::Same(Join::HostPid | Join::SamePid) => true,
+            Relation::Open { .. } => {
+                let same_number = d.who.own_pid.zip(fact.who.host_pid).is_some_and(|(own, host)| own.0 == host.0);
+                same_number && clocks(d, &times).0.is_some()
+            }
             // A unit's main process is named by its pid where it is killed.
             Relation::Same(Join::Unit) => fact.who.host_pid.is_some() && d.who.host_pid.is_none(),
             _ => false,

@@ -1,15 +1,15 @@
 //! Advice in the words of Docker Compose.
 
-use super::{Case, Step, Words, shm_reason, with};
-use crate::verdict::Cause;
+use super::of_the_program;
+use super::words::{Words, shm_reason, with, yaml};
+use crate::remedy::{Case, Step};
 
 /// A step as keys of the service.
 pub(super) fn say(step: Step, case: &Case<'_>) -> Words {
-    let size = case.shm_size().map_or_else(|| "SIZE".to_owned(), |size| size.as_flag());
-    let limit = case.larger_limit().map_or_else(|| "LIMIT".to_owned(), |limit| limit.as_flag());
+    let (size, limit) = (case.shm_flag(), case.limit_flag());
     let service = |keys: &str| format!("services:\n  SERVICE:\n{keys}");
     match step {
-        Step::RaiseShm => with(
+        Step::RaiseShm => yaml(
             format!(
                 "Give the service a larger /dev/shm ({}), then `docker compose up --force-recreate`. What is used of it counts \
                  against the memory limit. `build.shm_size` is another thing, and a swarm ignores the key.",
@@ -17,27 +17,24 @@ pub(super) fn say(step: Step, case: &Case<'_>) -> Words {
             ),
             service(&format!("    shm_size: {size}")),
         ),
-        Step::ShareHostShm => with(
+        Step::ShareHostShm => yaml(
             "Or use the host's /dev/shm, without isolation from other processes; only for images that you trust.",
             service("    ipc: host"),
         ),
-        Step::RaiseMemory => with(
-            match case.cause {
-                Cause::OomCgroup => "Raise the memory limit of the service. A larger shm_size would not have helped.",
-                _ => "Raise the memory limit of the service.",
-            },
+        Step::RaiseMemory => yaml(
+            format!("Raise the memory limit of the service{}.{}", case.had_limit(), case.no_help_of_shm()),
             service(&format!("    mem_limit: {limit}\n    memswap_limit: {limit}")),
         ),
-        Step::RaiseBoth => with(
+        Step::RaiseBoth => yaml(
             "Raise the memory limit of the service: pages in /dev/shm count against it, so that a larger shm_size alone makes \
              it worse.",
             service(&format!("    mem_limit: {limit}\n    memswap_limit: {limit}\n    shm_size: {size}")),
         ),
-        Step::ReserveMemory => with(
+        Step::ReserveMemory => yaml(
             "Give each service on the machine a limit, so that one cannot starve the others.",
             service("    mem_limit: LIMIT"),
         ),
-        Step::RaiseDescriptors => with(
+        Step::RaiseDescriptors => yaml(
             "Give the service a higher limit of open files.",
             service("    ulimits:\n      nofile: {soft: 65536, hard: 65536}"),
         ),
@@ -53,23 +50,7 @@ pub(super) fn say(step: Step, case: &Case<'_>) -> Words {
             "See whether the engine sent the signal: a `kill` event before `die` names it.",
             "docker events --since 24h --until 0s",
         ),
-        Step::FreeDisk
-        | Step::TuneDaemon
-        | Step::FewerInFlight
-        | Step::FewerWorkers
-        | Step::CloneViews
-        | Step::SharingStrategy
-        | Step::CheckFile
-        | Step::CheckHardware
-        | Step::CheckGpu
-        | Step::LessGpuMemory
-        | Step::RaiseTime
-        | Step::Checkpoint
-        | Step::FixException
-        | Step::CatchCrash
-        | Step::TraceHang
-        | Step::NcclDebug
-        | Step::CheckSurroundings
-        | Step::LeaveAlone => None,
+        Step::FreeDisk | Step::TuneDaemon | Step::RaiseTime | Step::CheckSurroundings => None,
+        of_the_program!() => None,
     }
 }

@@ -1,27 +1,26 @@
-//! Advice for bare machines, batch systems and everything that has no file of its own.
+//! Advice where the platform is not known: the three commonest in brief, and what holds on every machine.
 
-use super::{Case, Step, Words, only, shell, shm_reason, with};
-use crate::fact::Engine;
+use super::words::{Form, Words, form, only, shell, shm_reason, with};
+use crate::remedy::{Case, Step};
+use crate::verdict::Cause;
 
 /// A step in general words.
 pub(super) fn say(step: Step, case: &Case<'_>) -> Words {
-    let size = case.shm_size().map_or_else(|| "SIZE".to_owned(), |size| size.as_flag());
+    let size = case.shm_flag();
     match step {
-        Step::RaiseShm | Step::ShareHostShm if case.engine == Some(Engine::Ecs) => match step {
-            Step::RaiseShm => with(
-                format!(
-                    "Set the size of /dev/shm in the task definition, in MiB ({}). Fargate has no such setting.",
-                    shm_reason(case)
-                ),
-                format!("\"linuxParameters\": {{\"sharedMemorySize\": {}}}", size.trim_end_matches('m')),
-            ),
-            _ => None,
-        },
-        Step::RaiseShm => with(
-            format!("Make the machine's /dev/shm larger, as root ({}); it is half of the memory unless set.", shm_reason(case)),
-            format!("mount -o remount,size={size} /dev/shm"),
+        Step::RaiseShm => three(
+            format!("Give the job a larger /dev/shm ({}); what is used of it counts against the memory limit.", shm_reason(case)),
+            &format!("docker run --shm-size={size} … {}", case.image()),
+            &format!("shm_size: {size}"),
+            &format!("emptyDir: {{medium: Memory, sizeLimit: {}}}, mounted at /dev/shm", case.shm_quantity()),
         ),
-        Step::RaiseMemory | Step::RaiseBoth | Step::ReserveMemory => memory(case),
+        Step::ShareHostShm => three(
+            "Or use the host's /dev/shm, without isolation from other processes; only for images that you trust.",
+            &format!("docker run --ipc=host … {}", case.image()),
+            "ipc: host",
+            "hostIPC: true",
+        ),
+        Step::RaiseMemory | Step::RaiseBoth | Step::ReserveMemory => memory(step, case),
         Step::TuneDaemon => only(
             "The daemon or scheduler that sent the signal has its own threshold: systemd-oomd (oomctl, ManagedOOMMemoryPressure), \
              earlyoom (-m, --avoid), Ray (RAY_memory_usage_threshold), Slurm (--mem). Raising it moves the kill to the kernel \
@@ -51,7 +50,10 @@ pub(super) fn say(step: Step, case: &Case<'_>) -> Words {
                 Some(job) => {
                     format!("sacct -j {} --json > sacct.json\njournalctl -k --since '1 hour ago' > kernel.log", shell(job))
                 }
-                None => "journalctl -k --since '1 hour ago' > kernel.log\ncoroner train.log kernel.log".to_owned(),
+                None => "journalctl -k --since '1 hour ago' > kernel.log\n\
+                         docker inspect NAME > inspect.json     # or: kubectl get pod POD -o json > pod.json\n\
+                         coroner train.log kernel.log inspect.json"
+                    .to_owned(),
             },
         ),
         Step::LookAtSender => only(
@@ -78,28 +80,43 @@ pub(super) fn say(step: Step, case: &Case<'_>) -> Words {
         | Step::FixException
         | Step::CatchCrash
         | Step::TraceHang
-        | Step::NcclDebug
-        | Step::ShareHostShm => None,
+        | Step::NcclDebug => None,
     }
 }
 
+/// A line for each of the three commonest platforms.
+fn three(text: impl Into<String>, docker: &str, compose: &str, kubernetes: &str) -> Words {
+    let lines = format!("docker       {docker}\ncompose      {compose}\nkubernetes   {kubernetes}");
+    form(Form::Text, text, lines)
+}
+
 /// More memory, by whoever limits it.
-fn memory(case: &Case<'_>) -> Words {
-    let limit = case.larger_limit().map_or_else(|| "LIMIT".to_owned(), |limit| limit.as_flag());
-    if case.engine == Some(Engine::Ecs) {
-        return only("Raise `memory` of the container and of the task in the task definition.");
+fn memory(step: Step, case: &Case<'_>) -> Words {
+    let limit = case.limit_flag();
+    if case.cause == Cause::OomHost {
+        return only("Give the job a machine with more memory, or run less beside it; what stands in /dev/shm counts too.");
     }
     if case.who.job.is_some() {
-        return with(
-            "Ask the batch system for more memory; what the job keeps in /dev/shm counts too.",
-            format!("sbatch --mem={} …", limit.to_ascii_uppercase()),
-        );
+        return only("Ask the batch system for more memory; what the job keeps in /dev/shm counts too.");
     }
-    if let Some(unit) = &case.who.unit {
-        return with(
-            "Raise the memory limit of the unit.",
-            format!("systemctl set-property {} MemoryMax={}", shell(unit), limit.to_ascii_uppercase()),
-        );
-    }
-    only("Give the job a machine with more memory, or run less beside it; what stands in /dev/shm counts too.")
+    let (text, shm, volume) = match step {
+        Step::RaiseBoth => (
+            "Raise the memory limit: what is used of /dev/shm counts against it, so that a larger one alone makes it worse."
+                .to_owned(),
+            format!(" --shm-size={}", case.shm_flag()),
+            format!(", emptyDir: {{medium: Memory, sizeLimit: {}}}", case.shm_quantity()),
+        ),
+        Step::ReserveMemory => (
+            "Give each job on the machine a limit, so that one cannot starve the others.".to_owned(),
+            String::new(),
+            String::new(),
+        ),
+        _ => (format!("Raise the memory limit{}.{}", case.had_limit(), case.no_help_of_shm()), String::new(), String::new()),
+    };
+    three(
+        text,
+        &format!("docker run --memory={limit} --memory-swap={limit}{shm} … {}", case.image()),
+        &format!("mem_limit: {limit}"),
+        &format!("resources: {{limits: {{memory: {}}}}}{volume}", case.limit_quantity()),
+    )
 }

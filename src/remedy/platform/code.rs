@@ -1,7 +1,8 @@
 //! Advice for the training program itself.
 
-use super::sizing::{Sizing, Term};
-use super::{Case, Step, Words, only, with};
+use super::words::{Form, Words, form, only, with};
+use crate::remedy::sizing::{Sizing, Term};
+use crate::remedy::{Case, Step};
 use crate::units::Bytes;
 use crate::verdict::Cause;
 
@@ -15,20 +16,12 @@ pub(super) fn say(step: Step, case: &Case<'_>) -> Words {
                 .and_then(with_prefetch_one)
                 .map_or_else(String::new, |bytes| format!(" (prefetch_factor=1 needs {bytes})"))
         )),
-        Step::FewerWorkers => only(match case.cause {
-            Cause::MemoryError => {
-                "Use fewer workers or smaller batches; each worker has memory of its own, and Python objects held in the \
-                 Dataset are copied into every one of them as they are touched."
-            }
-            _ => {
-                "Look for data kept in the Dataset object: Python lists and dicts are copied into each worker as they are \
-                 touched, NumPy arrays and tensors are not. Or use fewer workers, or smaller batches."
-            }
-        }),
+        Step::FewerWorkers => only(fewer_workers(case)),
         Step::CloneViews => {
             only("Send fewer and whole tensors: a batch of lists of numbers makes a tensor, and a descriptor, for each.")
         }
-        Step::SharingStrategy => with(
+        Step::SharingStrategy => form(
+            Form::Text,
             "Or share by file name instead of descriptor, in the workers too. It takes the same room in /dev/shm, and files are \
              left behind if the whole job is killed.",
             "torch.multiprocessing.set_sharing_strategy('file_system')",
@@ -46,7 +39,8 @@ pub(super) fn say(step: Step, case: &Case<'_>) -> Words {
             "python -X faulthandler train.py",
         ),
         Step::TraceHang => with("While it hangs, see where each process waits.", "py-spy dump --pid PID"),
-        Step::NcclDebug => with(
+        Step::NcclDebug => form(
+            Form::Text,
             "Run it again with NCCL's messages on, and look for the first rank that complains: the others only lost it.",
             "NCCL_DEBUG=WARN",
         ),
@@ -72,6 +66,26 @@ pub(super) fn say(step: Step, case: &Case<'_>) -> Words {
         | Step::CheckSurroundings
         | Step::LeaveAlone => None,
     }
+}
+
+/// Less memory in the processes; where the kernel's report has the workers, how much fewer of them would free.
+fn fewer_workers(case: &Case<'_>) -> String {
+    let fewer = case.filled.and_then(|filled| filled.fewer());
+    let advice = match (case.cause, case.filled.is_some_and(|filled| filled.is_cache())) {
+        (Cause::MemoryError, _) => {
+            "Use fewer workers or smaller batches; each worker has memory of its own, and Python objects held in the Dataset are \
+             copied into every one of them as they are touched."
+        }
+        (_, true) => {
+            "Most of it was page cache, which the kernel gives back unless it is dirty or locked: look for writes that outrun the disk, \
+             then use fewer workers or smaller batches."
+        }
+        _ => {
+            "Look for data kept in the Dataset object: Python lists and dicts are copied into each worker as they are touched, NumPy \
+             arrays and tensors are not. Or use fewer workers, or smaller batches."
+        }
+    };
+    fewer.map_or_else(|| advice.to_owned(), |fewer| format!("{advice} {fewer}"))
 }
 
 /// What would be needed with one prefetched batch for each worker, if that is less than now.

@@ -1,14 +1,19 @@
-//! Advice in the words of Docker and Podman.
+//! Advice in the words of Docker, most of which Podman shares.
 
-use super::{Case, Step, Words, shm_reason, with};
+use super::of_the_program;
+use super::words::{Words, shm_reason, with};
 use crate::fact::Engine;
-use crate::verdict::Cause;
+use crate::remedy::{Case, Step};
 
 /// A step as flags and commands.
 pub(super) fn say(step: Step, case: &Case<'_>) -> Words {
-    let engine = case.engine_command();
+    say_as("docker", step, case)
+}
+
+/// A step for an engine with Docker's command line.
+pub(super) fn say_as(engine: &str, step: Step, case: &Case<'_>) -> Words {
     let (name, image) = (case.container(), case.image());
-    let size = case.shm_size().map_or_else(|| "SIZE".to_owned(), |size| size.as_flag());
+    let size = case.shm_flag();
     match step {
         Step::RaiseShm => with(
             format!(
@@ -25,7 +30,7 @@ pub(super) fn say(step: Step, case: &Case<'_>) -> Words {
         ),
         Step::RaiseMemory => raise_memory(case, engine, &name),
         Step::RaiseBoth => {
-            let limit = case.larger_limit().map_or_else(|| "LIMIT".to_owned(), |limit| limit.as_flag());
+            let limit = case.limit_flag();
             with(
                 "Raise the memory limit above what the processes use plus all of /dev/shm, whose pages count against it; a \
                  larger --shm-size alone makes it worse.",
@@ -54,37 +59,16 @@ pub(super) fn say(step: Step, case: &Case<'_>) -> Words {
              was outside.",
             format!("{engine} events --since 24h --until 0s --filter container={name}"),
         ),
-        Step::TuneDaemon
-        | Step::FewerInFlight
-        | Step::FewerWorkers
-        | Step::CloneViews
-        | Step::SharingStrategy
-        | Step::CheckFile
-        | Step::CheckHardware
-        | Step::CheckGpu
-        | Step::LessGpuMemory
-        | Step::RaiseTime
-        | Step::Checkpoint
-        | Step::FixException
-        | Step::CatchCrash
-        | Step::TraceHang
-        | Step::NcclDebug
-        | Step::CheckSurroundings
-        | Step::LeaveAlone => None,
+        Step::TuneDaemon | Step::RaiseTime | Step::CheckSurroundings => None,
+        of_the_program!() => None,
     }
 }
 
 /// The limit of a running or stopped container can be changed, that of one that is gone only at the next start.
 fn raise_memory(case: &Case<'_>, engine: &str, name: &str) -> Words {
-    let limit = case.larger_limit().map_or_else(|| "LIMIT".to_owned(), |limit| limit.as_flag());
-    let had = case.memory_limit.map_or_else(String::new, |limit| format!(" of {limit}"));
-    let doubled = if case.larger_limit().is_some() { ", here to twice as much" } else { "" };
-    let shm = match case.cause {
-        Cause::OomCgroup => " A larger --shm-size would not have helped.",
-        _ => "",
-    };
+    let limit = case.limit_flag();
     with(
-        format!("Raise the memory limit{had}{doubled}.{shm}"),
+        format!("Raise the memory limit{}.{}", case.had_limit(), case.no_help_of_shm()),
         format!("{engine} update --memory {limit} --memory-swap {limit} {name}"),
     )
 }
