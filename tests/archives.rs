@@ -171,5 +171,5 @@ fn checkpoints_are_no_archives_of_logs() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("model.pt"), zip(&[("model/data.pkl", &[0x80, 2, 0, 0]), ("model/data/0", &[0; 64])])).unwrap();
     let (document, code) = report(folder.path(), &["model.pt"]);
-    assert_eq!((document["inputs"][0]["kind"].as_str(), code), (Some("binary"), 0), "{document}");
+    assert_eq!((document["inputs"][0]["kind"].as_str(), code), (Some("binary"), 2), "nothing to read: {document}");
 }

@@ -2,6 +2,8 @@
 //!
 //! Reading never judges and never fails: any bytes give facts and notes, and one bad input hides no other.
 
+mod stream;
+
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::io::{Cursor, Read};
@@ -18,6 +20,8 @@ use crate::place::Place;
 use crate::records::{self, documents};
 use crate::seen::{Input, Kind};
 use crate::time::Stamp;
+
+pub use stream::Stream;
 
 /// An input up to this size is looked through for documents; a larger one is read as lines only. In bytes.
 const DOCUMENT: usize = 32 << 20;
@@ -116,35 +120,6 @@ pub fn one(name: &Arc<str>, mut reader: Box<dyn Read + '_>, reading: &mut Readin
 /// or a bomb has nothing else.
 fn is_void(head: &[u8]) -> bool {
     head.len() > DOCUMENT && head.iter().all(|byte| *byte == 0)
-}
-
-/// An input that grows: what was read of it so far can be judged at any moment.
-pub struct Stream {
-    lines: line::Lines,
-    collector: Collector,
-}
-
-impl Stream {
-    /// An input of which nothing was read.
-    pub fn new(name: &Arc<str>) -> Self {
-        Self { lines: line::Lines::default(), collector: Collector::new(name) }
-    }
-
-    /// Takes the next piece.
-    pub fn push(&mut self, bytes: &[u8]) {
-        let Self { lines, collector } = self;
-        lines.push(bytes, &mut |line| collector.line(&line, &Who::default()));
-    }
-
-    /// What was read, as if the input ended here; nothing while there are no facts.
-    pub fn so_far(&self) -> Option<Reading> {
-        let mut collector = self.collector.clone();
-        let count = self.lines.clone().finish(&mut |line| collector.line(&line, &Who::default()));
-        collector.count = count;
-        let mut reading = Reading::default();
-        collector.finish(&mut reading);
-        (!reading.facts.is_empty()).then_some(reading)
-    }
 }
 
 /// Collects the facts of one input and what is to be said of it.
