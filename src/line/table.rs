@@ -27,6 +27,7 @@ const TIMES: [&str; 7] = ["@timestamp", "timestamp", "time", "date", "_time", "t
 const LONGEST: usize = 1 << 20;
 
 /// A table whose heading was read.
+#[derive(Clone)]
 pub(super) struct Table {
     separator: char,
     columns: Vec<String>,
