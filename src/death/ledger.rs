@@ -6,14 +6,14 @@ use super::claims::{is_echo, signal_of, speaks_of_death};
 use super::identity::{Relation, agree, agree_id, compare, plausible, relate};
 use super::traceback::{self, Traceback};
 use super::{Death, Join, merge_who};
-use crate::fact::{Fact, How, Opening, Resource, Role, Table, What, Who, Why};
+use crate::fact::{Fact, How, Opening, Resource, Role, Table, What, Who};
 use crate::seen::{Input, Kind};
 use crate::time::Stamp;
 use crate::units::Signal;
 
 /// Deaths from all inputs, each input in reading order.
 pub(super) fn deaths(facts: &[Fact], inputs: &[Input]) -> Vec<Death> {
-    let mut ledger = Ledger { deaths: Vec::new() };
+    let mut ledger = Ledger { deaths: Vec::new(), kinds: inputs.iter().map(|input| input.kind).collect() };
     for (index, input) in inputs.iter().enumerate() {
         let own: Vec<&Fact> = facts.iter().filter(|fact| fact.place.input == input.name).collect();
         let first = ledger.deaths.len();
@@ -34,6 +34,7 @@ pub(super) fn deaths(facts: &[Fact], inputs: &[Input]) -> Vec<Death> {
 
 struct Ledger {
     deaths: Vec<Death>,
+    kinds: Vec<Kind>,
 }
 
 impl Ledger {
@@ -166,6 +167,10 @@ impl Ledger {
         }
         if !echo {
             death.signal = death.signal.or(signal);
+        }
+        // A report that only may belong lends no names: they would join further reports as if they were known.
+        let weak = matches!(death.join_of(fact), Some(Join::OnlyOne | Join::OnlyOneInTime | Join::ProgramAndUnsureTime));
+        if !echo && !weak {
             merge_who(&mut death.who, &fact.who);
         }
         death.exit_code = death.exit_code.or(code_of(&fact.what));
@@ -218,7 +223,11 @@ impl Ledger {
     /// side has a clock or a name, it may belong, and the verdict will say that this is all.
     fn reported(&mut self, input: usize, fact: &Fact, signal: Option<Signal>) -> Option<usize> {
         let times: Vec<Stamp> = [fact.when, fact.boot].into_iter().flatten().collect();
-        let killed = |d: &Death| d.signal.is_none_or(|s| Some(s) == signal) && (d.signal.is_some() || d.vanished());
+        let killed = |d: &Death| {
+            d.refused(Resource::Shm).is_none()
+                && d.signal.is_none_or(|s| Some(s) == signal)
+                && (d.signal.is_some() || d.vanished())
+        };
         let mut found = None;
         let another = |d: &Death| {
             let named = fact.who.process.as_deref().is_some_and(|process| !plausible(d, process));
@@ -279,8 +288,12 @@ impl Ledger {
             return Some(at);
         }
         let faulty = |d: &Death| d.order.0 == input && d.signal.is_none() && d.find(|w| matches!(w, What::Hardware(_))).is_some();
+        // Standard output and error may be two files of one job; the log of a whole machine speaks of others.
+        let one_job =
+            |d: &Death| d.order.0 == input || [d.order.0, input].iter().all(|at| self.kinds.get(*at) == Some(&Kind::TrainingLog));
         self.last(|d| {
-            (d.signal == signal || signal == Some(Signal::BUS) && faulty(d))
+            one_job(d)
+                && (d.signal == signal || signal == Some(Signal::BUS) && faulty(d))
                 && (fact.who.own_pid.is_none() || d.who.own_pid.is_none())
                 && (fact.who.rank.is_none() || d.who.rank.is_none() || fact.who.rank == d.who.rank)
                 && may_share(d, fact)

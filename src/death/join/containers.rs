@@ -164,7 +164,9 @@ fn attach(death: &mut Death, group: &Group<'_>, join: Join, own: bool) {
     let pid = death.who.host_pid;
     let inside = death.who.role == Role::Worker || !own;
     let role = death.who.role;
-    merge_who(&mut death.who, &group.who);
+    if own || !matches!(join, Join::OnlyOne) {
+        merge_who(&mut death.who, &group.who);
+    }
     if inside {
         death.who.role = role;
         // The record's pid is that of the main process, not of the worker that died.

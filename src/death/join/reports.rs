@@ -2,7 +2,7 @@
 
 use crate::death::identity::{Relation, SAME_TIME, clocks, compare, moments, plausible, span};
 use crate::death::{Aside, Death, Join, OomReport, cgroup, merge_who, oom_block};
-use crate::fact::{ContainerEvent, Fact, Reason, Role, What, Who};
+use crate::fact::{ContainerEvent, Fact, Reason, Resource, Role, What, Who};
 use crate::seen::{Input, Kind};
 use crate::time::Stamp;
 use crate::units::Signal;
@@ -136,8 +136,9 @@ fn fit(death: &Death, report: &OomReport, place: &Who, deaths: usize) -> Result<
     if death.late {
         return Err((Aside::Signal, format!("{}: the message came after the run's end", described())));
     }
-    let could_be_killed =
-        matches!(death.signal, None | Some(Signal::KILL)) && (death.signal.is_some() || death.vanished() || told_oom(death));
+    let could_be_killed = (death.signal.is_some() || death.refused(Resource::Shm).is_none())
+        && matches!(death.signal, None | Some(Signal::KILL))
+        && (death.signal.is_some() || death.vanished() || told_oom(death));
     if !could_be_killed {
         return Err((Aside::Signal, format!("{}: this process did not die of SIGKILL", described())));
     }
