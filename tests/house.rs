@@ -23,6 +23,7 @@ const FLOORS: [&[&str]; 10] = [
 const ADDRESSES: [(&str, &[&str]); 11] = [
     ("regex", &["src/patterns/"]),
     ("aho_corasick", &["src/patterns/"]),
+    ("memchr", &["src/line/", "src/patterns/"]),
     ("nom", &["src/units", "src/time", "src/line/", "src/remedy/sizing/shape"]),
     ("jiff", &["src/time"]),
     ("serde", &["src/records/", "src/report/json"]),

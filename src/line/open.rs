@@ -61,7 +61,7 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
         },
         b' ' => logging::rich(text).or_else(|| rank::label(text, envelope)),
         b'a'..=b'z' | b'A'..=b'Z' => kernel::decoded(text, envelope)
-            .or_else(|| syslog::stamped(text, envelope))
+            .or_else(|| timed(text).then(|| syslog::stamped(text, envelope))?)
             .or_else(|| syslog::bare(text, envelope))
             .or_else(|| logging::word(text, envelope))
             .or_else(|| ci::section(text, envelope))
@@ -71,6 +71,12 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
             .or_else(|| rank::host(text, envelope)),
         _ => None,
     }
+}
+
+/// Whether a time of the day stands where one after a word or a date could; the words of many languages are dear to look up.
+pub(super) fn timed(text: &str) -> bool {
+    let near = text.as_bytes().get(..40).unwrap_or(text.as_bytes());
+    near.windows(3).any(|part| matches!(part, [b'0'..=b'9', b':', b'0'..=b'9']))
 }
 
 /// Takes off all envelopes. A text that had to be decoded and holds several lines is left for the caller to divide.
