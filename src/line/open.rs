@@ -60,6 +60,8 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
                 .or_else(|| habit::jenkins(text).map(Rest::Tail)),
         },
         b' ' => logging::rich(text).or_else(|| rank::label(text, envelope)),
+        // None of the envelopes that begin with a letter is without all of these.
+        b'a'..=b'z' | b'A'..=b'Z' if !has(text, [b':', b'|', b'=']) && !has(text, [b'\t'; 3]) => None,
         b'a'..=b'z' | b'A'..=b'Z' => kernel::decoded(text, envelope)
             .or_else(|| timed(text).then(|| syslog::stamped(text, envelope))?)
             .or_else(|| syslog::bare(text, envelope))
@@ -71,6 +73,11 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
             .or_else(|| rank::host(text, envelope)),
         _ => None,
     }
+}
+
+/// Whether one of three bytes stands in a text.
+fn has(text: &str, [a, b, c]: [u8; 3]) -> bool {
+    memchr::memchr3(a, b, c, text.as_bytes()).is_some()
 }
 
 /// Whether a time of the day stands where one after a word or a date could; the words of many languages are dear to look up.

@@ -78,7 +78,11 @@ impl Table {
     pub(super) fn begin(text: &str) -> Option<Self> {
         // Most lines end here: the first name, if any, is none of a table's.
         let bytes = text.as_bytes();
-        let end = bytes.iter().take(40).position(|b| matches!(b, b',' | b'\t' | b';'))?;
+        let within = |b: &u8| b.is_ascii_alphabetic() || matches!(b, b'"' | b'@' | b'_' | b'.');
+        let end = bytes.iter().take(40).position(|b| !within(b)).filter(|end| *end > 0)?;
+        if !matches!(bytes.get(end)?, b',' | b'\t' | b';') {
+            return None;
+        }
         let first = text.get(..end)?.trim_matches('"');
         let known = TEXTS.iter().chain(&TIMES).chain(&FIRST).any(|name| first.eq_ignore_ascii_case(name));
         if !known || text.len() > 2000 {
