@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
-use clap::builder::TypedValueParser as _;
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use coroner::remedy::Platform;
-use coroner::report::Format;
+use coroner::scan::Grouping;
+
+use crate::output::{Target, target};
 
 /// Says why a training job died: SIGBUS shm exhaustion, SIGKILL OOM, or unknown, with the evidence.
 ///
@@ -24,9 +24,25 @@ pub(crate) struct Arguments {
     #[arg(value_name = "PATH", help_heading = "Input")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// How to write the report
-    #[arg(short, long, value_name = "FORMAT", default_value = "human", value_parser = formats(), help_heading = "Output")]
-    pub(crate) format: Format,
+    /// Follow a log that grows and report each death at once, until Ctrl-C; `-` follows standard input
+    #[arg(long, value_name = "FILE", help_heading = "Input", conflicts_with = "paths")]
+    pub(crate) follow: Option<PathBuf>,
+
+    /// Pass standard input on unchanged, and report on standard error at its end
+    #[arg(long, help_heading = "Input", conflicts_with_all = ["paths", "follow"])]
+    pub(crate) tee: bool,
+
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// What all examinations take.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// How to write the report: human, brief, json, ndjson, markdown, github, gitlab, sarif, junit, html. With `=FILE` it
+    /// goes into a file; may be given more than once
+    #[arg(short, long, value_name = "FORMAT[=FILE]", value_parser = target, help_heading = "Output")]
+    pub(crate) format: Vec<Target>,
 
     /// When to use colour; NO_COLOR switches `auto` off
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto, help_heading = "Output")]
@@ -61,8 +77,65 @@ pub(crate) enum Command {
         #[arg(long, requires = "inputs")]
         markdown: bool,
     },
+    /// Examine many incidents: a verdict for each file, or for each group of files that belong together, and a summary
+    #[command(after_help = "\
+With --exit-code: 11 where an oom-kill occurred, else 10 for shm-exhaustion, else 12 for unknown, 0 where nothing died.")]
+    Scan(Scan),
     /// How large /dev/shm must be, from workers, prefetch, batch and sample shape; a file called size is ./size
     Size(Box<crate::size::Options>),
+}
+
+/// Many incidents.
+#[derive(Debug, Args)]
+pub(crate) struct Scan {
+    /// Folders, files and archives
+    #[arg(value_name = "PATH", help_heading = "Input", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Read only files whose name or path below PATH matches; may be given more than once
+    #[arg(long, value_name = "GLOB", help_heading = "Input")]
+    pub(crate) include: Vec<String>,
+
+    /// Leave out files and folders whose name or path below PATH matches; may be given more than once
+    #[arg(long, value_name = "GLOB", help_heading = "Input")]
+    pub(crate) exclude: Vec<String>,
+
+    /// Read hidden files and folders too
+    #[arg(long, help_heading = "Input")]
+    pub(crate) hidden: bool,
+
+    /// Which files are one incident: each file, all of a folder, or those that belong together by their names
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = Group::Auto, help_heading = "Input")]
+    pub(crate) group: Group,
+
+    /// How many files are read at the same time; 0 takes one for each core
+    #[arg(short, long, value_name = "NUMBER", default_value_t = 0, help_heading = "Input")]
+    pub(crate) jobs: u16,
+
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Which files are one incident.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Group {
+    /// Those that belong together by their names
+    Auto,
+    /// Each file
+    File,
+    /// All files of a folder
+    Dir,
+}
+
+impl Group {
+    /// The same for the scan.
+    pub(crate) fn grouping(self) -> Grouping {
+        match self {
+            Self::Auto => Grouping::Auto,
+            Self::File => Grouping::File,
+            Self::Dir => Grouping::Dir,
+        }
+    }
 }
 
 /// When to use colour.
@@ -74,10 +147,4 @@ pub(crate) enum When {
     Always,
     /// Never
     Never,
-}
-
-/// The names of the formats, from the formats' own list.
-fn formats() -> impl clap::builder::TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::ALL.iter().map(|format| format.name()))
-        .try_map(|name| Format::from_name(&name).ok_or("no such format"))
 }

@@ -1,10 +1,12 @@
 //! The whole way of an incident: sources are read, facts gathered into deaths, deaths judged, and advice given.
 
+use std::collections::HashMap;
+
 use crate::death::{self, Context, Death};
 use crate::fact::{Limit, Resource, Setting, Shm, What};
 use crate::input::Source;
 use crate::note::Note;
-use crate::read;
+use crate::read::{self, Reading};
 use crate::remedy::sizing::{self, Given, Inputs};
 use crate::remedy::{self, Case, Filled, Platform};
 use crate::report::{Entry, MemoryPicture, Report};
@@ -23,7 +25,11 @@ pub struct Options {
 
 /// Examines all sources as one incident. `notes` are those that were made when the sources were listed.
 pub fn examine(sources: &[Source<'_>], notes: Vec<Note>, options: &Options) -> Report {
-    let reading = read::read(sources);
+    conclude(read::read(sources), notes, options)
+}
+
+/// Judges what was read of one incident.
+pub fn conclude(reading: Reading, notes: Vec<Note>, options: &Options) -> Report {
     let gathered = death::gather(&reading.facts, &reading.inputs);
     let mut judged: Vec<(Death, Verdict)> = gathered
         .deaths
@@ -44,7 +50,7 @@ pub fn examine(sources: &[Source<'_>], notes: Vec<Note>, options: &Options) -> R
         .collect();
     let verdict = root.unwrap_or_else(|| verdict::clean(&gathered.context));
     let notes = notes.into_iter().chain(reading.notes).collect();
-    Report { deaths, verdict, notes, inputs: reading.inputs }
+    Report { deaths, verdict, notes, inputs: reading.inputs, context: HashMap::new() }
 }
 
 /// A judged death with its advice.

@@ -14,7 +14,9 @@
 //! | 5 | [`verdict`] | causes, with what speaks for and against them |
 //! | 6 | [`remedy`] | what to do, and the sizing formula |
 //! | 7 | [`report`] | the only thing a renderer sees, and the renderers |
-//! | 8 | this file, `cli`, `main` | wiring |
+//! | 8 | [`examine`], [`context`] | the whole way of one incident, and the lines around its evidence |
+//! | 9 | [`scan`] | many incidents, in parallel |
+//! | 10, 11 | `output`, `follow`, `tee`, `interrupt`, `explain`, then this file, `cli`, `main` | wiring |
 //!
 //! # Invariants
 //!
@@ -29,6 +31,7 @@
 //! 9. Each dependency has one address.
 //! 10. Domain types are not serializable; `report::json` holds frozen twins.
 
+pub mod context;
 pub mod death;
 pub mod examine;
 pub mod fact;
@@ -41,6 +44,7 @@ pub mod read;
 pub mod records;
 pub mod remedy;
 pub mod report;
+pub mod scan;
 pub mod seen;
 pub mod time;
 pub mod units;

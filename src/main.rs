@@ -1,22 +1,30 @@
-//! The program: parse, examine, write, exit code. Only this file writes to standard output and standard error.
+//! The program: parse, examine, write, exit code. Only this floor writes to standard output and standard error.
 
 mod cli;
 mod explain;
+mod follow;
 mod inputs;
+mod interrupt;
+mod output;
 mod size;
+mod tee;
 
-use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal as _, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, IsTerminal as _, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{CommandFactory as _, Parser as _};
 
-use cli::{Arguments, Command, When};
-use coroner::examine::Options;
-use coroner::input;
-use coroner::remedy::Platform;
-use coroner::report::{Report, Style};
+use cli::{Arguments, Command, Common, Scan, When};
+use coroner::examine::{Options, examine};
+use coroner::input::walk::Choice;
+use coroner::input::{self, Source};
+use coroner::report::{Format, Incident, Report, Series, Style, Tally};
+use coroner::scan::progress::Progress;
+use coroner::scan::{Pace, Plan};
+use output::{Output, Target};
+use tee::Tee;
 
 /// Usage, or an input that could not be read.
 const TROUBLE: u8 = 2;
@@ -38,10 +46,18 @@ fn run(mut arguments: Arguments) -> io::Result<u8> {
         Some(Command::Explain { cause: None, .. }) => return explain::list(&mut io::stdout().lock()).map(|()| 0),
         Some(Command::Explain { cause: Some(name), .. }) => return explain_cause(name),
         Some(Command::Size(options)) => {
-            let style = Style { color: color(arguments.color, io::stdout().is_terminal()), ..Style::default() };
+            let style = Style { color: color(arguments.common.color, io::stdout().is_terminal()), ..Style::default() };
             return size::run(options, &style).map(|answer| answer.map_or_else(trouble, |()| 0));
         }
+        Some(Command::Scan(scan)) => return many(scan),
         None => {}
+    }
+    let options = Options { platforms: arguments.common.platform.clone() };
+    if let Some(path) = &arguments.follow {
+        return follow_log(path, &options, &arguments.common);
+    }
+    if arguments.tee {
+        return pass_on(&options, &arguments.common);
     }
     if arguments.paths.is_empty() {
         if io::stdin().is_terminal() {
@@ -50,13 +66,15 @@ fn run(mut arguments: Arguments) -> io::Result<u8> {
         }
         arguments.paths.push(PathBuf::from("-"));
     }
-    let report = examine(&arguments.paths, &arguments.platform);
-    write(&report, &arguments)?;
-    Ok(match arguments.exit_code {
-        _ if report.lost_an_input() => TROUBLE,
-        true => report.class_code(),
-        false => 0,
-    })
+    let mut outputs = open(&arguments.common, false)?;
+    let (sources, notes) = input::open(&arguments.paths, io::stdin());
+    let mut report = examine(&sources, notes, &options);
+    if outputs.iter().any(|(target, ..)| target.format == Format::Html) {
+        coroner::context::add(&sources, &mut report);
+    }
+    write(&report, &mut outputs)?;
+    keep(outputs)?;
+    Ok(code(&report, &arguments.common))
 }
 
 /// Prints the page of a cause, or names the causes that were perhaps meant.
@@ -72,18 +90,117 @@ fn explain_cause(name: &str) -> io::Result<u8> {
     }
 }
 
-/// Writes the report to where it was asked for.
-fn write(report: &Report, arguments: &Arguments) -> io::Result<()> {
-    let stdout = io::stdout();
-    let mut out: Box<dyn Write> = match &arguments.output {
-        Some(path) => Box::new(File::create(path).map_err(|error| at(path, &error))?),
-        None => Box::new(stdout.lock()),
+/// Examines many incidents.
+fn many(scan: &Scan) -> io::Result<u8> {
+    let choice = Choice::new(&scan.include, &scan.exclude, scan.hidden).map_err(io::Error::other)?;
+    let plan = Plan {
+        choice,
+        grouping: scan.group.grouping(),
+        workers: usize::from(scan.jobs),
+        options: Options { platforms: scan.common.platform.clone() },
     };
-    let terminal = arguments.output.is_none() && io::stdout().is_terminal();
-    let style = Style { color: color(arguments.color, terminal), ..Style::default() };
-    let mut buffer = BufWriter::new(&mut out);
-    coroner::report::write(report, arguments.format, &style, &mut buffer)?;
-    buffer.flush()
+    let stop = interrupt::flag()?;
+    let mut outputs = open(&scan.common, false)?;
+    let mut all: Vec<Series> = outputs.iter().map(|(target, _, style)| Series::new(target.format, style)).collect();
+    let pace = Arc::new(Pace::default());
+    let progress = Progress::new(&pace, io::stderr().is_terminal());
+    let tally = coroner::scan::scan(&scan.paths, &plan, &stop, &pace, &mut |incident| {
+        progress.aside(|| {
+            for (series, (_, out, _)) in all.iter_mut().zip(&mut outputs) {
+                series.incident(incident, out)?;
+            }
+            Ok(())
+        })
+    });
+    progress.end();
+    let tally = tally?;
+    end(all, &tally, outputs)?;
+    Ok(match scan.common.exit_code {
+        _ if tally.unread_count() > 0 || tally.incidents == 0 => TROUBLE,
+        true => tally.class_code(),
+        false => 0,
+    })
+}
+
+/// Follows a log.
+fn follow_log(path: &std::path::Path, options: &Options, common: &Common) -> io::Result<u8> {
+    let stop = interrupt::flag()?;
+    let mut outputs = open(common, false)?;
+    let mut all: Vec<Series> = outputs.iter().map(|(target, _, style)| Series::new(target.format, style)).collect();
+    let mut tally = Tally::default();
+    let name = path.to_string_lossy();
+    follow::follow(path, options, &stop, &mut |report| {
+        tally.add(report);
+        for (series, (_, out, _)) in all.iter_mut().zip(&mut outputs) {
+            series.incident(Incident { name: &name, report }, out)?;
+            out.flush()?;
+        }
+        Ok(())
+    })?;
+    end(all, &tally, outputs)?;
+    Ok(if common.exit_code { tally.class_code() } else { 0 })
+}
+
+/// Passes standard input on and reports on standard error. Ctrl-C ends the program before it in the pipe; this one ends with
+/// its input.
+fn pass_on(options: &Options, common: &Common) -> io::Result<u8> {
+    let _stop = interrupt::flag()?;
+    let mut outputs = open(common, true)?;
+    let mut tee = Tee::default();
+    let report = examine(&[Source::stream("-".into(), tee.clone())], Vec::new(), options);
+    tee.drain();
+    write(&report, &mut outputs)?;
+    keep(outputs)?;
+    match tee.failure() {
+        Some(error) => Err(error),
+        None => Ok(code(&report, common)),
+    }
+}
+
+/// A format, where it goes, and how it looks there.
+type Opened = (Target, Output, Style);
+
+/// Opens the places for all formats; `aside` keeps standard output free.
+fn open(common: &Common, aside: bool) -> io::Result<Vec<Opened>> {
+    let targets = output::targets(&common.format, common.output.as_deref()).map_err(io::Error::other)?;
+    let opened = |target: Target| {
+        let (output, terminal) = match &target.file {
+            Some(path) => (Output::file(path)?, false),
+            None if aside => (Output::stream(io::stderr()), io::stderr().is_terminal()),
+            None => (Output::stream(io::stdout()), io::stdout().is_terminal()),
+        };
+        let style = Style { color: color(common.color, terminal), ..Style::default() };
+        Ok((target, output, style))
+    };
+    targets.into_iter().map(opened).collect()
+}
+
+/// Writes one report in all formats.
+fn write(report: &Report, outputs: &mut [Opened]) -> io::Result<()> {
+    outputs.iter_mut().try_for_each(|(target, out, style)| coroner::report::write(report, target.format, style, out))
+}
+
+/// Ends reports on many incidents.
+fn end(all: Vec<Series>, tally: &Tally, mut outputs: Vec<Opened>) -> io::Result<()> {
+    for (series, (_, out, _)) in all.into_iter().zip(&mut outputs) {
+        series.end(tally, out)?;
+    }
+    keep(outputs)
+}
+
+/// Gives all files their names, once everything is written: where one report fails, none replaces an older one.
+fn keep(mut outputs: Vec<Opened>) -> io::Result<()> {
+    outputs.iter_mut().try_for_each(|(_, out, _)| out.flush())?;
+    outputs.into_iter().try_for_each(|(_, out, _)| out.keep())
+}
+
+/// The exit code for one report.
+fn code(report: &Report, common: &Common) -> u8 {
+    match common.exit_code {
+        _ if report.lost_an_input() => TROUBLE,
+        true => report.class_code(),
+        false => 0,
+    }
 }
 
 /// Whether to use colour.
@@ -97,11 +214,6 @@ fn color(when: When, terminal: bool) -> bool {
     }
 }
 
-/// An error with the path that it is about.
-fn at(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-}
-
 /// Says what the user can mend.
 fn trouble(error: String) -> u8 {
     complain(&format!("error: {error}"));
@@ -112,10 +224,4 @@ fn trouble(error: String) -> u8 {
 fn complain(text: &str) -> ExitCode {
     let _ = writeln!(io::stderr(), "{text}");
     ExitCode::from(TROUBLE)
-}
-
-/// Opens the inputs and examines them as one incident.
-fn examine(paths: &[PathBuf], platforms: &[Platform]) -> Report {
-    let (sources, notes) = input::open(paths, io::stdin());
-    coroner::examine::examine(&sources, notes, &Options { platforms: platforms.to_vec() })
 }

@@ -1,5 +1,6 @@
 //! Reports made by hand, through every format, against `tests/formats/`. `BLESS=1 cargo test --test formats` writes them anew.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use coroner::note::Note;
 use coroner::place::Place;
 use coroner::remedy::sizing::{Given, Inputs, work_out};
 use coroner::remedy::{Case, advise};
-use coroner::report::{Entry, Format, MemoryPicture, Report, Style, write};
+use coroner::report::{Entry, Format, Incident, MemoryPicture, Report, Series, Style, Tally, write};
 use coroner::seen::{Input, Kind};
 use coroner::time::{Stamp, Wall};
 use coroner::units::{Bytes, HostPid, OwnPid, Signal};
@@ -53,7 +54,7 @@ fn input(name: &str, kind: Kind, bytes: u64, lines: u64) -> Input {
 }
 
 fn report(deaths: Vec<Entry>, inputs: Vec<Input>) -> Report {
-    Report { verdict: deaths[0].verdict.clone(), deaths, notes: vec![], inputs }
+    Report { verdict: deaths[0].verdict.clone(), deaths, notes: vec![], inputs, context: HashMap::new() }
 }
 
 fn wall(text: &str, zoned: bool, dated: bool) -> Option<Stamp> {
@@ -220,6 +221,7 @@ fn nothing() -> Report {
         verdict: verdict(Cause::Clean, Grade::Proven, "Nothing in the inputs says that a process died.", vec![]),
         notes: vec![Note::remark(&name, "not text: skipped"), Note::unread(&missing, "no such file")],
         inputs: vec![input("train.log", Kind::TrainingLog, 8_000, 1), input("core.bin", Kind::Binary, 100, 0)],
+        context: HashMap::new(),
     }
 }
 
@@ -236,7 +238,8 @@ fn hostile() -> Report {
     };
     let remedy = advise(&Case::new(Cause::Other, &who));
     let memory = Some(MemoryPicture { tasks: vec![("\x1b[2Ka".to_owned(), Bytes(1), true)], ..MemoryPicture::default() });
-    let made = report(vec![Entry { remedy, memory, ..entry(root, who) }], vec![input("\x1b[31mevil\n", Kind::Empty, 0, 0)]);
+    let mut made = report(vec![Entry { remedy, memory, ..entry(root, who) }], vec![input("\x1b[31mevil\n", Kind::Empty, 0, 0)]);
+    made.context.insert("\x1b[31mevil\nname.log".into(), [(1, text.to_owned()), (2, "</pre><b>\x1b".to_owned())].into());
     Report { notes: vec![Note::remark(&"\x1b[1mn".into(), "\x1b[1mt")], ..made }
 }
 
@@ -318,6 +321,81 @@ fn json_obeys_its_schema_and_the_schema_names_every_field() {
         assert!(!open.is_valid(&document), "{name}");
     }
     assert!(open.is_valid(&serde_json::json!({"schema": "coroner.report/1", "deaths": [{"memory": null}]})));
+}
+
+#[test]
+fn sarif_obeys_its_schema() {
+    // The parts of the published schema that name what is written; everything else is forbidden there, as in the whole.
+    let schema: serde_json::Value = serde_json::from_str(include_str!("formats/sarif-2.1.0.part.json")).unwrap();
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    for (name, report) in all() {
+        let document: serde_json::Value = serde_json::from_str(&rendered(&report, Format::Sarif, &Style::default())).unwrap();
+        let errors: Vec<String> = schema.iter_errors(&document).map(|e| format!("{e} at {}", e.instance_path())).collect();
+        assert!(errors.is_empty(), "{name}: {errors:?}");
+        assert_eq!(document["runs"][0]["results"].as_array().map(Vec::len), Some(report.deaths.len()), "{name}");
+    }
+}
+
+#[test]
+fn machines_can_read_every_format() {
+    for (name, report) in all() {
+        for format in [Format::Json, Format::Ndjson, Format::Gitlab, Format::Sarif] {
+            let text = rendered(&report, format, &Style::default());
+            assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{name} {}", format.name());
+        }
+        let lines = rendered(&report, Format::Ndjson, &Style::default()).lines().count();
+        assert_eq!(lines, 1, "{name}");
+        let issues = rendered(&report, Format::Gitlab, &Style::default());
+        let issues: Vec<serde_json::Value> = serde_json::from_str(&issues).unwrap();
+        let prints: std::collections::HashSet<_> = issues.iter().map(|issue| issue["fingerprint"].to_string()).collect();
+        assert_eq!(prints.len(), report.deaths.len(), "{name}: fingerprints are unique");
+        for line in rendered(&report, Format::Github, &Style::default()).lines() {
+            assert!(["::error ", "::warning ", "::notice "].iter().any(|level| line.starts_with(level)), "{name}: {line}");
+        }
+    }
+}
+
+#[test]
+fn the_page_needs_no_network_and_no_script() {
+    for (name, report) in all() {
+        let page = rendered(&report, Format::Html, &Style::default());
+        for outside in ["<script", "http://", "https://", "src=", "@import", "url("] {
+            assert!(!page.contains(outside), "{name} has {outside}");
+        }
+        let svg = page.matches("<svg").count();
+        assert!(svg <= 1 && page.ends_with("</html>\n"), "{name}");
+    }
+}
+
+#[test]
+fn many_incidents_make_one_document_in_every_format() {
+    for format in Format::ALL {
+        let mut out = Vec::new();
+        let mut series = Series::new(*format, &Style::default());
+        let mut tally = Tally::default();
+        for (name, report) in all() {
+            tally.add(&report);
+            series.incident(Incident { name, report: &report }, &mut out).unwrap();
+        }
+        series.end(&tally, &mut out).unwrap();
+        let text = String::from_utf8(out).expect("reports are UTF-8");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/formats/many.{}.txt", format.name()));
+        if std::env::var_os("BLESS").is_some() {
+            fs::write(&path, &text).unwrap();
+        }
+        assert_eq!(fs::read_to_string(&path).ok().as_deref(), Some(&*text), "{}", path.display());
+        match format {
+            Format::Json | Format::Gitlab | Format::Sarif => assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok()),
+            Format::Ndjson => assert_eq!(text.lines().count(), all().len()),
+            _ => {}
+        }
+        let mut none = Vec::new();
+        Series::new(*format, &Style::default()).end(&Tally::default(), &mut none).unwrap();
+        let text = String::from_utf8(none).expect("reports are UTF-8");
+        if matches!(format, Format::Json | Format::Gitlab | Format::Sarif) {
+            assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}");
+        }
+    }
 }
 
 /// Forbids fields that the schema does not name, which readers must accept but the program must not write.

@@ -6,7 +6,7 @@ use coroner::verdict::Cause;
 use walkdir::WalkDir;
 
 /// Modules by floor: one may use the floors below its own, and itself.
-const FLOORS: [&[&str]; 10] = [
+const FLOORS: [&[&str]; 12] = [
     &["units", "time", "place", "note"],
     &["input", "line", "fact", "seen"],
     &["patterns", "records"],
@@ -15,24 +15,40 @@ const FLOORS: [&[&str]; 10] = [
     &["verdict"],
     &["remedy"],
     &["report"],
-    &["lib", "examine", "explain", "inputs", "size"],
-    &["cli", "main"],
+    &["examine", "context"],
+    &["scan"],
+    &["output", "interrupt", "tee", "follow", "explain", "inputs", "size"],
+    &["lib", "cli", "main"],
 ];
 
 /// The one address of each dependency, as the beginnings of paths.
-const ADDRESSES: [(&str, &[&str]); 12] = [
+const ADDRESSES: [(&str, &[&str]); 23] = [
     ("regex", &["src/patterns/"]),
     ("aho_corasick", &["src/patterns/"]),
     ("memchr", &["src/line/", "src/patterns/"]),
     ("nom", &["src/units", "src/time", "src/line/", "src/remedy/sizing/shape"]),
     ("jiff", &["src/time"]),
     ("serde", &["src/records/", "src/report/json"]),
-    ("serde_json", &["src/line/", "src/records/", "src/report/json"]),
+    (
+        "serde_json",
+        &["src/line/", "src/records/", "src/report/json", "src/report/ndjson", "src/report/sarif", "src/report/gitlab"],
+    ),
     ("serde_saphyr", &["src/records/"]),
     ("colored", &["src/report/human", "src/report/page"]),
     ("unicode_width", &["src/report/text"]),
     ("walkdir", &["src/input"]),
     ("clap", &["src/cli", "src/main", "src/size"]),
+    ("flate2", &["src/input/"]),
+    ("ruzstd", &["src/input/"]),
+    ("lzma_rust2", &["src/input/"]),
+    ("bzip2", &["src/input/"]),
+    ("zip", &["src/input/"]),
+    ("tar", &["src/input/"]),
+    ("globset", &["src/input/"]),
+    ("quick_junit", &["src/report/junit"]),
+    ("maud", &["src/report/html", "src/report/timeline"]),
+    ("indicatif", &["src/scan/"]),
+    ("signal_hook", &["src/interrupt"]),
 ];
 
 /// What a law objects to in a file, told by its path and text.

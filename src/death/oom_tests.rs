@@ -49,8 +49,12 @@ fn the_statistics_tell_shared_memory_that_no_process_maps() {
 }
 
 #[test]
-fn a_header_without_a_kill_is_no_report() {
-    assert_eq!(reports(&[INVOKED, SHM_WRITTEN].concat()), []);
+fn a_header_without_a_kill_is_no_kill() {
+    // The choice is printed right before the kill: with a lost kill line the victim is known, and the report says so.
+    let cut = one(&[INVOKED, SHM_WRITTEN].concat());
+    assert!(cut.kill_line_lost);
+    assert_eq!(pids(&cut), [173]);
+    assert_eq!(reports(INVOKED), []);
     assert_eq!(reports("Memory cgroup out of memory: Kill process 32470 (java) score 1094 or sacrifice child\n"), []);
     let skipped = "Memory cgroup out of memory: OOM victim 173 (pt_data_worker) is already exiting. Skip killing the task\n";
     assert_eq!(reports(&[INVOKED, SHM_WRITTEN, skipped].concat()), []);
@@ -60,9 +64,11 @@ fn a_header_without_a_kill_is_no_report() {
 fn an_unfinished_report_lends_nothing_to_the_next() {
     let second = "[   19.075482] python invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0\n\
                   [   19.084449] Memory cgroup out of memory: Killed process 180 (python) total-vm:2020kB, anon-rss:900kB, file-rss:520kB, shmem-rss:0kB, UID:0 pgtables:44kB oom_score_adj:0\n";
-    let report = one(&[INVOKED, SHM_WRITTEN, second].concat());
+    let all = reports(&[INVOKED, SHM_WRITTEN, second].concat());
+    assert_eq!(all.iter().map(|r| r.kill_line_lost).collect::<Vec<_>>(), [true, false]);
+    let report = &all[1];
     assert_eq!((report.trigger.as_deref(), report.limit, report.shmem), (Some("python"), None, None));
-    assert_eq!(pids(&report), [180]);
+    assert_eq!(pids(report), [180]);
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! Last corrections to the deaths: symptoms of one cause become one death, quotations go, consequences are marked.
 
 use super::identity::{Relation, agree, agree_id, clocks, compare, moments};
-use super::ledger::is_echo;
-use super::{Aside, Death};
-use crate::fact::{Fact, How, Resource, What, Who, Why, Witness};
+use super::{Aside, Death, consequences};
+use crate::fact::{Fact, Resource, What, Who, Why, Witness};
 use crate::seen::{Input, Kind};
 use crate::units::Signal;
 
@@ -15,7 +14,7 @@ pub(super) fn settle(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input]) 
     one_full(deaths, Resource::Disk);
     beside_others(deaths);
     quotations(deaths, facts);
-    consequences(deaths);
+    consequences::mark(deaths);
     strangers(deaths, facts, inputs);
     deaths.sort_by_key(|death| (death.late, death.consequence, death.beside, death.order));
     earliest_first(deaths);
@@ -114,10 +113,11 @@ fn strangers(deaths: &mut [Death], facts: &[Fact], inputs: &[Input]) {
     let stranger = |d: &Death| foreign(d) || !d.facts.iter().any(|f| own(&f.place.input));
     // Two containers that died ten minutes apart died for reasons of their own; the later death is the one asked about.
     let apart = |one: &Death, other: &Death| {
-        let gap = one.when().and_then(|when| other.when()?.gap(when));
-        let earlier = one.when().and_then(|when| when.before(other.when()?)) == Some(true);
         let places = placed(one) && placed(other) && matches!(compare(&one.who, &other.who), Relation::Other(Aside::Place));
-        places && earlier && gap.is_some_and(|gap| gap.sure && gap.seconds > 600.0)
+        let (own, others) = (moments(one), moments(other));
+        let pairs = own.iter().flat_map(|a| others.iter().map(move |b| (a.gap(*b), a.before(*b))));
+        let sure: Vec<_> = pairs.filter_map(|(gap, before)| Some((gap.filter(|gap| gap.sure)?, before?))).collect();
+        places && !sure.is_empty() && sure.iter().all(|(gap, before)| *before && gap.seconds > 600.0)
     };
     let before: Vec<bool> = deaths.iter().map(|d| deaths.iter().any(|o| !o.late && !o.consequence && apart(d, o))).collect();
     for (death, before) in deaths.iter_mut().zip(before) {
@@ -145,40 +145,5 @@ fn earliest_first(deaths: &mut [Death]) {
     }
     if let Some(front) = deaths.get_mut(..=first) {
         front.rotate_right(1);
-    }
-}
-
-/// Marks deaths that follow from another one.
-fn consequences(deaths: &mut [Death]) {
-    if deaths.len() < 2 {
-        return;
-    }
-    let ended_by_launcher = |d: &Death| d.find(|w| matches!(w, What::Stopped { why: Why::Cleanup, .. })).is_some();
-    for i in 0..deaths.len() {
-        let death = &deaths[i];
-        let term =
-            death.signal == Some(Signal::TERM) && death.find(|w| matches!(w, What::Stopped { why: Why::Memory, .. })).is_none();
-        let only_echo = death.facts.iter().all(|f| {
-            let record = match &f.what {
-                What::Container(container) => container.exit_code.is_none_or(|code| Signal::from_status(code).is_none()),
-                What::ShmOption(_) | What::MemoryOption(_) | What::Event(_) => true,
-                _ => false,
-            };
-            record
-                || matches!(&f.what, What::PeerLost | What::TimedOut { .. } | What::Infrastructure)
-                || matches!(&f.what, What::Ended { how: How::Code(code), .. } if Signal::from_status(*code).is_none())
-                || matches!(&f.what, What::Raised { kind, .. } if is_echo(kind))
-        });
-        let earlier_vanished = death.vanished() && death.order > deaths.iter().map(|d| d.order).min().unwrap_or(death.order);
-        let strong = deaths.iter().enumerate().any(|(j, other)| {
-            j != i
-                && !other.late
-                && (other.signal.is_some_and(|s| s != Signal::TERM)
-                    || other.traceback.is_some()
-                    || other.oom.is_some()
-                    || other.refused(Resource::Shm).is_some())
-        });
-        let follows = (term || only_echo || ended_by_launcher(death) || earlier_vanished) && strong;
-        deaths[i].consequence |= follows;
     }
 }

@@ -1,5 +1,13 @@
 //! Inputs: what the user named, as readers with names. Standard input, files, and every regular file below a folder.
 
+pub(crate) mod actions;
+pub mod archive;
+mod magic;
+mod tar;
+pub mod walk;
+mod zip;
+mod zstd;
+
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -8,6 +16,7 @@ use std::sync::{Arc, Mutex};
 use walkdir::WalkDir;
 
 use crate::note::Note;
+use archive::Found;
 
 /// Something to read: a name and a way to get at the bytes. Nothing is opened before it is read, so that a folder of ten
 /// thousand files does not take ten thousand descriptors.
@@ -38,11 +47,22 @@ impl<'a> Source<'a> {
     /// Opens the source for reading from its beginning; a stream can be opened only once.
     pub fn open(&self) -> io::Result<Box<dyn Read + Send + '_>> {
         match &self.from {
-            From::Path(path) => Ok(Box::new(File::open(path)?)),
+            From::Path(path) => {
+                let file = File::open(path)?;
+                if is_device(&file) { Ok(Box::new(Endless(file.take(DEVICE)))) } else { Ok(Box::new(file)) }
+            }
             From::Stream(stream) => {
                 let reader = stream.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
                 Ok(reader.ok_or_else(|| io::Error::other("read before"))?)
             }
+        }
+    }
+
+    /// Reads the source, or all files in it where it is an archive.
+    pub fn each(&self, sink: &mut archive::Sink<'_>) {
+        match self.open() {
+            Ok(reader) => archive::unpack(&self.name, reader, again(self.path()), sink),
+            Err(error) => sink(Found::Note(Note::unread(&self.name, format!("cannot be read: {}", reason(&error))))),
         }
     }
 
@@ -53,6 +73,41 @@ impl<'a> Source<'a> {
             From::Stream(_) => None,
         }
     }
+}
+
+/// How much of a device is read, in bytes: `/dev/kmsg` ends by then, and others never do.
+const DEVICE: u64 = 256 << 20;
+
+/// Whether a file is a device of characters.
+#[cfg(unix)]
+fn is_device(file: &File) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    file.metadata().is_ok_and(|found| found.file_type().is_char_device())
+}
+
+/// Whether a file is a device of characters.
+#[cfg(not(unix))]
+fn is_device(_: &File) -> bool {
+    false
+}
+
+/// A reader that may not end, and fails where it is left.
+struct Endless<R>(io::Take<R>);
+
+impl<R: Read> Read for Endless<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(buffer)? {
+            0 if self.0.limit() == 0 && !buffer.is_empty() => {
+                Err(io::Error::other(format!("a device without end: only its first {} MiB were read", DEVICE >> 20)))
+            }
+            n => Ok(n),
+        }
+    }
+}
+
+/// Opens a regular file once more; anything else gives its bytes only once.
+fn again(path: Option<&Path>) -> Option<File> {
+    path.filter(|path| path.is_file()).and_then(|path| File::open(path).ok())
 }
 
 /// Turns what the user named into sources, in that order, and tells what cannot be read. One bad path never hides another.

@@ -36,7 +36,7 @@ fn hand(opened: Opened<'_>, number: u64, depth: usize, sink: &mut dyn FnMut(Line
 }
 
 /// The state between lines.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Assembler {
     /// The prefixes of all lines.
     pub(super) habits: Habits,
@@ -51,6 +51,7 @@ pub(super) struct Assembler {
 }
 
 /// A record of the kernel and its line number.
+#[derive(Clone)]
 struct Held {
     line: Line<'static>,
     /// Whether the next record must say itself that it goes on, as in /dev/kmsg.

@@ -13,6 +13,7 @@ use crate::time::{self, Stamp};
 const MESSAGE: usize = 1 << 20;
 
 /// An entry that is not complete.
+#[derive(Clone)]
 pub(super) enum Block {
     /// `KEY=value` lines up to an empty one.
     Export(Journal),
@@ -37,7 +38,7 @@ pub(super) enum Fate {
 }
 
 /// An entry of the journal in the making.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Journal {
     entry: Entry,
     lines: Vec<(u64, String)>,

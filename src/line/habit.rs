@@ -53,7 +53,7 @@ struct Prefix<'a> {
 }
 
 /// The prefixes that all lines of an input bear.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Habits {
     kinds: Vec<Kind>,
     /// Hosts whose names alone do not show that they are names: they have no digit.

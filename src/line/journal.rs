@@ -4,7 +4,7 @@ use super::Envelope;
 use crate::time::Stamp;
 
 /// What of an entry matters, field by field.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Entry {
     envelope: Envelope,
     /// The unit that a message of systemd is about, which counts more than the one that wrote it.

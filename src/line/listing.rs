@@ -14,6 +14,7 @@ const HELD: usize = 1 << 20;
 const DEPTH: usize = 64;
 
 /// An object or list that has not ended.
+#[derive(Clone)]
 struct Open {
     /// Whether it is a list.
     list: bool,
@@ -24,7 +25,7 @@ struct Open {
 }
 
 /// A document in the making.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Listing {
     held: Vec<(u64, String)>,
     size: usize,

@@ -105,6 +105,7 @@ pub struct Count {
 /// Cuts bytes into lines, fed piece by piece.
 ///
 /// However the bytes are divided into pieces, the lines are the same.
+#[derive(Clone)]
 pub struct Lines {
     bytes: u64,
     wide: Widener,

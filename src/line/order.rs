@@ -6,7 +6,7 @@ use crate::time::Stamp;
 const FALLS: u64 = 7;
 
 /// The order of an input's lines, from their stamps.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Order {
     /// The first line of each stamped record.
     starts: Vec<u64>,

@@ -13,6 +13,7 @@ const MOST: usize = 1 << 20;
 const PIECE: usize = 16_000;
 
 /// The beginning of a line whose end has not come.
+#[derive(Clone)]
 struct Pending {
     text: String,
     when: Option<Stamp>,
@@ -22,7 +23,7 @@ struct Pending {
 }
 
 /// The unfinished lines of standard output and standard error.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Partials {
     streams: [Option<Pending>; 2],
 }

@@ -18,7 +18,7 @@ pub(super) struct Cut<'a> {
 }
 
 /// A line that grows; of an overlong one, the middle is forgotten.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Growing {
     head: Vec<u8>,
     tail: Vec<u8>,
@@ -83,7 +83,7 @@ enum Mode {
 }
 
 /// Cuts a stream into lines.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Splitter {
     line: Growing,
     feeds: u64,

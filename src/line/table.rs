@@ -43,6 +43,7 @@ const FIRST: [&str; 12] = [
 const LONGEST: usize = 1 << 20;
 
 /// A table whose heading was read.
+#[derive(Clone)]
 pub(super) struct Table {
     separator: char,
     columns: Vec<String>,

@@ -15,7 +15,7 @@ enum Form {
 }
 
 /// Turns a stream of UTF-16 into UTF-8.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Widener {
     form: Form,
     /// A byte that waits for the second one of its pair.

@@ -13,7 +13,7 @@ pub(super) const TABLE: &[Pattern] = &[
         witness: Witness::Program,
         stems: &[" encountered in worker."],
         regex: concat!(
-            r#"^(?:\s*|[^"'#`/*].*(?:it/s|s/it|\d/\d|\d%).*)"#,
+            r#"^(?:\s?|[^"'#`/*].*(?:it/s|s/it|\d/\d|\d%).*)"#,
             r"ERROR: Unexpected (?<signal>bus error|segmentation fault|floating-point exception) encountered in worker\.",
             r#"(?<hint> This might be caused by insufficient shared memory \(shm\)\.)?(?:$|[^"'`<\\].*)"#
         ),

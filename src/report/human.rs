@@ -224,7 +224,8 @@ pub(super) fn notes(page: &mut Page<'_>, list: &[Note]) -> io::Result<()> {
     Ok(())
 }
 
-fn color(class: Class) -> Color {
+/// The colour of a class.
+pub(super) fn color(class: Class) -> Color {
     match class {
         Class::ShmExhaustion => Color::Yellow,
         Class::OomKill => Color::Red,

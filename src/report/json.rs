@@ -19,8 +19,13 @@ const SCHEMA: &str = "coroner.report/1";
 
 /// Writes the report as one document with a line end.
 pub(super) fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
-    let text = serde_json::to_string_pretty(&Document::new(report))?;
+    let text = serde_json::to_string_pretty(&Document::new(report, None))?;
     writeln!(out, "{}", escaped(&text))
+}
+
+/// The report as a document on one line, under the incident's name if it has one.
+pub(super) fn line(report: &Report, incident: Option<&str>) -> io::Result<String> {
+    Ok(escaped(&serde_json::to_string(&Document::new(report, incident))?))
 }
 
 /// Escapes what JSON lets stand although a terminal may obey it. Outside of strings JSON is printable ASCII, so that
@@ -43,6 +48,8 @@ pub(super) fn escaped(text: &str) -> String {
 struct Document {
     schema: &'static str,
     version: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    incident: Option<String>,
     verdict: Answer,
     deaths: Vec<Death>,
     notes: Vec<Remark>,
@@ -160,7 +167,7 @@ struct Source {
 }
 
 impl Document {
-    fn new(report: &Report) -> Self {
+    fn new(report: &Report, incident: Option<&str>) -> Self {
         let note = |note: &crate::note::Note| Remark {
             input: note.input.to_string(),
             text: note.text.clone(),
@@ -175,6 +182,7 @@ impl Document {
         Self {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
+            incident: incident.map(str::to_owned),
             verdict: Answer::new(&report.verdict, !report.deaths.is_empty()),
             deaths: report.deaths.iter().map(Death::new).collect(),
             notes: report.notes.iter().map(note).collect(),

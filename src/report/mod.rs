@@ -1,6 +1,8 @@
 //! The report: the only thing that a renderer sees.
 
+use std::collections::{BTreeMap, HashMap};
 use std::io;
+use std::sync::Arc;
 
 use crate::fact::Who;
 use crate::note::{Gravity, Note};
@@ -12,13 +14,29 @@ use crate::units::{Bytes, Signal};
 use crate::verdict::Verdict;
 
 mod brief;
+mod github;
+mod gitlab;
+mod html;
+mod html_parts;
 mod human;
 mod json;
 mod json_sizing;
+mod junit;
+mod markdown;
+mod ndjson;
 mod need;
 mod page;
+mod place;
+mod rolls;
+mod sarif;
 mod sections;
+mod series;
+mod tally;
 mod text;
+mod timeline;
+
+pub use series::{Incident, Series};
+pub use tally::Tally;
 
 pub use need::Need;
 
@@ -73,6 +91,8 @@ pub struct Report {
     pub notes: Vec<Note>,
     /// What was read.
     pub inputs: Vec<Input>,
+    /// The lines around the evidence, by input and number, where somebody asked for them.
+    pub context: HashMap<Arc<str>, BTreeMap<u64, String>>,
 }
 
 impl Report {
@@ -97,11 +117,36 @@ pub enum Format {
     Brief,
     /// One document, whole.
     Json,
+    /// One document a line.
+    Ndjson,
+    /// A job summary in Markdown.
+    Markdown,
+    /// Annotations of GitHub Actions.
+    Github,
+    /// A code quality report of GitLab.
+    Gitlab,
+    /// The interchange format of analysis results, 2.1.0.
+    Sarif,
+    /// Test results in XML.
+    Junit,
+    /// One page for a post-mortem.
+    Html,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: &[Self] = &[Self::Human, Self::Brief, Self::Json];
+    pub const ALL: &[Self] = &[
+        Self::Human,
+        Self::Brief,
+        Self::Json,
+        Self::Ndjson,
+        Self::Markdown,
+        Self::Github,
+        Self::Gitlab,
+        Self::Sarif,
+        Self::Junit,
+        Self::Html,
+    ];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -109,6 +154,13 @@ impl Format {
             Self::Human => "human",
             Self::Brief => "brief",
             Self::Json => "json",
+            Self::Ndjson => "ndjson",
+            Self::Markdown => "markdown",
+            Self::Github => "github",
+            Self::Gitlab => "gitlab",
+            Self::Sarif => "sarif",
+            Self::Junit => "junit",
+            Self::Html => "html",
         }
     }
 
@@ -139,5 +191,12 @@ pub fn write(report: &Report, format: Format, style: &Style, out: &mut dyn io::W
         Format::Human => human::write(report, style, out),
         Format::Brief => brief::write(report, out),
         Format::Json => json::write(report, out),
+        Format::Ndjson => ndjson::write(report, out),
+        Format::Markdown => markdown::write(report, out),
+        Format::Github => github::write(report, out),
+        Format::Gitlab => gitlab::write(report, out),
+        Format::Sarif => sarif::write(report, out),
+        Format::Junit => junit::write(report, out),
+        Format::Html => html::write(report, out),
     }
 }

@@ -164,7 +164,8 @@ fn fit(death: &Death, report: &OomReport, place: &Who, deaths: usize) -> Result<
     let by_pid = death.who.own_pid.is_some_and(|own| report.victims.iter().any(|v| v.pid.0 == own.0));
     let mentioned = death.facts.iter().filter_map(|f| f.who.own_pid).any(|own| report.victims.iter().any(|v| v.pid.0 == own.0));
     // A number is found in every pid namespace: the name must fit as well.
-    if (by_pid || mentioned) && plausible(death, &victim.process) {
+    let nameless = death.who.process.is_none() && death.who.role == Role::Unknown;
+    if (by_pid || mentioned) && (nameless || plausible(death, &victim.process)) {
         // Hours apart by clocks of unknown zones: the same number may have been given twice.
         let clocks_of = |d: &Death| moments(d).into_iter().chain(d.facts.iter().filter_map(|f| f.since)).collect::<Vec<_>>();
         let told =

@@ -2,6 +2,8 @@
 //!
 //! Reading never judges and never fails: any bytes give facts and notes, and one bad input hides no other.
 
+mod stream;
+
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::io::{Cursor, Read};
@@ -9,7 +11,8 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::fact::{Claim, Fact, Who};
-use crate::input::Source;
+use crate::input::archive::Found;
+use crate::input::{self, Source};
 use crate::line::{self, Envelope, Line, Order};
 use crate::note::Note;
 use crate::patterns;
@@ -17,6 +20,8 @@ use crate::place::Place;
 use crate::records::{self, documents};
 use crate::seen::{Input, Kind};
 use crate::time::Stamp;
+
+pub use stream::Stream;
 
 /// An input up to this size is looked through for documents; a larger one is read as lines only. In bytes.
 const DOCUMENT: usize = 32 << 20;
@@ -44,24 +49,34 @@ pub struct Reading {
     prints: Vec<((usize, u64), Arc<str>)>,
 }
 
+impl Reading {
+    /// Adds what was read of other inputs of the same incident.
+    pub fn join(&mut self, other: Self) {
+        self.facts.extend(other.facts);
+        self.inputs.extend(other.inputs);
+        self.notes.extend(other.notes);
+        self.prints.extend(other.prints);
+    }
+}
+
 /// Reads all sources.
 pub fn read(sources: &[Source<'_>]) -> Reading {
     let mut reading = Reading::default();
     for source in sources {
-        let name = Arc::clone(&source.name);
-        match source.open() {
-            Ok(reader) => one(&name, reader, &mut reading),
-            Err(error) => reading.notes.push(Note::unread(&name, format!("cannot be read: {error}"))),
-        }
+        source.each(&mut |found| match found {
+            Found::Input(name, reader) => one(name, reader, &mut reading),
+            Found::Note(note) => reading.notes.push(note),
+        });
     }
     reading
 }
 
-/// Reads one source.
-fn one(name: &Arc<str>, mut reader: Box<dyn Read + Send + '_>, reading: &mut Reading) {
+/// Reads one input; what it gives is added to what was read before.
+pub fn one(name: &Arc<str>, mut reader: Box<dyn Read + '_>, reading: &mut Reading) {
     let mut head = Vec::new();
     if let Err(error) = reader.by_ref().take(DOCUMENT as u64 + 1).read_to_end(&mut head) {
-        reading.notes.push(Note::unread(name, format!("cannot be read: {error}")));
+        let end = if head.is_empty() { "" } else { " to its end" };
+        reading.notes.push(Note::unread(name, format!("cannot be read{end}: {}", input::reason(&error))));
         if head.is_empty() {
             return;
         }
@@ -80,7 +95,7 @@ fn one(name: &Arc<str>, mut reader: Box<dyn Read + Send + '_>, reading: &mut Rea
     if head.is_empty() {
         reading.notes.push(Note::remark(name, "empty"));
         collector.kind = Some(Kind::Empty);
-    } else if line::looks_binary(&head[..head.len().min(8 << 10)]) {
+    } else if line::looks_binary(&head[..head.len().min(8 << 10)]) || is_void(&head) {
         reading.notes.push(Note::remark(name, "not text: skipped"));
         collector.kind = Some(Kind::Binary);
         collector.count.bytes = head.len() as u64;
@@ -101,9 +116,16 @@ fn one(name: &Arc<str>, mut reader: Box<dyn Read + Send + '_>, reading: &mut Rea
     collector.finish(reading);
 }
 
+/// Whether there is nothing but NUL bytes for as long as anybody would wait: a log has a hole where it was cut, but a device
+/// or a bomb has nothing else.
+fn is_void(head: &[u8]) -> bool {
+    head.len() > DOCUMENT && head.iter().all(|byte| *byte == 0)
+}
+
 /// Collects the facts of one input and what is to be said of it.
-struct Collector<'a> {
-    name: &'a Arc<str>,
+#[derive(Clone)]
+struct Collector {
+    name: Arc<str>,
     facts: Vec<Fact>,
     kind: Option<Kind>,
     count: line::Count,
@@ -120,10 +142,10 @@ struct Collector<'a> {
     dropped: u64,
 }
 
-impl<'a> Collector<'a> {
-    fn new(name: &'a Arc<str>) -> Self {
+impl Collector {
+    fn new(name: &Arc<str>) -> Self {
         Self {
-            name,
+            name: Arc::clone(name),
             facts: Vec::new(),
             kind: None,
             count: line::Count::default(),
@@ -153,7 +175,9 @@ impl<'a> Collector<'a> {
         });
         match result {
             Ok(count) => self.count = count,
-            Err(error) => reading.notes.push(Note::unread(self.name, format!("cannot be read to its end: {error}"))),
+            Err(error) => {
+                reading.notes.push(Note::unread(&self.name, format!("cannot be read to its end: {}", input::reason(&error))))
+            }
         }
     }
 
@@ -176,7 +200,7 @@ impl<'a> Collector<'a> {
             widen(&mut self.boot_span, boot);
         }
         for (pattern, claim) in claims {
-            let place = Place::line(self.name, line.number);
+            let place = Place::line(&self.name, line.number);
             let mut fact = fact(claim, pattern.id, pattern.witness, place, &line.text, envelope);
             complete(&mut fact.who, about);
             fact.since = self.latest.filter(|_| fact.when.is_none());
@@ -201,7 +225,7 @@ impl<'a> Collector<'a> {
     fn record(&mut self, id: &'static str, read: records::Reading, first_line: u64) {
         for entry in read.entries {
             let place = Place {
-                input: Arc::clone(self.name),
+                input: Arc::clone(&self.name),
                 line: entry.line.or(Some(first_line).filter(|line| *line > 1)),
                 shown: None,
                 pointer: Some(entry.pointer.into()).filter(|p: &Arc<str>| !p.is_empty()),
@@ -254,11 +278,11 @@ impl<'a> Collector<'a> {
             } else {
                 "the newest line stands first, and it is too large to be turned: what happened first is not certain"
             };
-            reading.notes.push(Note::remark(self.name, text));
+            reading.notes.push(Note::remark(&self.name, text));
         }
         if self.dropped > 0 {
             reading.notes.push(Note::remark(
-                self.name,
+                &self.name,
                 format!("{} further lines that say the same were counted, not kept", self.dropped),
             ));
         }
@@ -272,7 +296,7 @@ impl<'a> Collector<'a> {
         });
         reading.facts.extend(self.facts);
         reading.inputs.push(Input {
-            name: Arc::clone(self.name),
+            name: Arc::clone(&self.name),
             kind,
             bytes: self.count.bytes,
             lines: self.count.lines,

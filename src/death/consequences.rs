@@ -1,0 +1,85 @@
+//! Consequences: deaths that follow from another one, as peers that a launcher ends and exit codes of parents.
+
+use super::Death;
+use super::ledger::is_echo;
+use crate::fact::{EvictedFor, How, Resource, What, Why};
+use crate::units::Signal;
+
+/// Marks deaths that follow from another one.
+pub(super) fn mark(deaths: &mut [Death]) {
+    for at in 0..deaths.len() {
+        let others = || deaths.iter().enumerate().filter(|(i, other)| *i != at && !other.late).map(|(_, other)| other);
+        let death = &deaths[at];
+        let earlier = |other: &Death| other.order < death.order;
+        let follows = (is_ended(death) || cleaned_up(death)) && others().any(explains)
+            // An abort does not explain a time-out: the watchdog that waited made it.
+            || is_echoed(death) && others().any(|other| explains(other) && !(waited(death) && aborted(other)))
+            // The job was taken away as a whole: what then ends or is lost went with it.
+            || (is_ended(death) || death.vanished()) && others().any(taken_away)
+            || death.vanished() && others().any(|other| earlier(other) && explains(other))
+            // NCCL's watchdog and a dying runner speak first and abort what they watch.
+            || aborted(death) && others().any(|other| earlier(other) && waited(other))
+            || of_job(death) && others().any(|other| earlier(other) && surroundings(other));
+        deaths[at].consequence |= follows;
+    }
+}
+
+/// Whether a death can explain others.
+fn explains(death: &Death) -> bool {
+    death.signal.is_some_and(|signal| signal != Signal::TERM)
+        || death.traceback.is_some()
+        || death.oom.is_some()
+        || death.refused(Resource::Shm).is_some()
+}
+
+/// Whether somebody asked the process to end, without a lack of memory.
+fn is_ended(death: &Death) -> bool {
+    death.signal == Some(Signal::TERM) && death.find(|w| matches!(w, What::Stopped { why: Why::Memory, .. })).is_none()
+}
+
+/// Whether a launcher ended it after another death.
+fn cleaned_up(death: &Death) -> bool {
+    death.find(|w| matches!(w, What::Stopped { why: Why::Cleanup, .. })).is_some()
+}
+
+/// Whether the machine or the time was taken from the whole job.
+fn taken_away(death: &Death) -> bool {
+    death
+        .find(|w| match w {
+            What::Stopped { why, .. } => matches!(why, Why::TimeLimit | Why::Preemption),
+            What::Evicted(reason) => *reason != EvictedFor::Unknown,
+            _ => false,
+        })
+        .is_some()
+}
+
+/// Whether the process aborted, as a watchdog makes it do.
+fn aborted(death: &Death) -> bool {
+    death.signal == Some(Signal::ABRT)
+}
+
+/// Whether something waited in vain.
+fn waited(death: &Death) -> bool {
+    death.find(|w| matches!(w, What::TimedOut { .. })).is_some() && death.signal.is_none()
+}
+
+/// Whether nothing is known but a status of the job as a whole.
+fn of_job(death: &Death) -> bool {
+    death.facts.iter().all(|f| matches!(f.what, What::Ended { how: How::Code(_), .. } | What::Stopped { why: Why::Request, .. }))
+}
+
+/// Whether the runner or the machine failed.
+fn surroundings(death: &Death) -> bool {
+    death.find(|w| matches!(w, What::Infrastructure)).is_some()
+}
+
+/// Whether all that is known passes on what happened to somebody else.
+fn is_echoed(death: &Death) -> bool {
+    death.facts.iter().all(|f| match &f.what {
+        What::Container(container) => container.exit_code.is_none_or(|code| Signal::from_status(code).is_none()),
+        What::Ended { how: How::Code(code), .. } => Signal::from_status(*code).is_none(),
+        What::Raised { kind, .. } => is_echo(kind),
+        What::PeerLost | What::TimedOut { .. } | What::ShmOption(_) | What::MemoryOption(_) | What::Event(_) => true,
+        _ => false,
+    })
+}

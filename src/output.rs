@@ -1,0 +1,135 @@
+//! Where reports go: standard output, standard error, or files that are complete or not there at all.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use coroner::report::Format;
+
+/// A format with the file that it goes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Target {
+    /// The format.
+    pub(crate) format: Format,
+    /// The file; standard output without one.
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// Reads `sarif` or `sarif=out.sarif`.
+pub(crate) fn target(text: &str) -> Result<Target, String> {
+    let (name, file) = text.split_once('=').map_or((text, None), |(name, file)| (name, Some(file)));
+    let names = || Format::ALL.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ");
+    let format = Format::from_name(name).ok_or_else(|| format!("the formats are {}", names()))?;
+    match file {
+        Some("") => Err(format!("a file is missing after `{name}=`")),
+        file => Ok(Target { format, file: file.map(PathBuf::from) }),
+    }
+}
+
+/// Brings together `--format` and `--output`: at most one format goes to standard output.
+pub(crate) fn targets(formats: &[Target], output: Option<&Path>) -> Result<Vec<Target>, String> {
+    let mut all = formats.to_vec();
+    if all.is_empty() {
+        all.push(Target { format: Format::Human, file: None });
+    }
+    let mut bare = all.iter_mut().filter(|target| target.file.is_none());
+    let first = bare.next();
+    if bare.next().is_some() {
+        return Err("several formats need a file each, as `--format sarif=out.sarif`; only one may go without".to_owned());
+    }
+    match (first, output) {
+        (Some(first), Some(output)) => first.file = Some(output.to_owned()),
+        (None, Some(_)) => return Err("--output has no format to write: every --format names its own file".to_owned()),
+        (_, None) => {}
+    }
+    for (index, target) in all.iter().enumerate() {
+        if target.file.is_some() && all.iter().take(index).any(|other| other.file == target.file) {
+            return Err("two formats cannot go to the same file".to_owned());
+        }
+    }
+    Ok(all)
+}
+
+/// An open place to write to.
+pub(crate) enum Output {
+    /// A stream; what was written is out.
+    Stream(BufWriter<Box<dyn Write>>),
+    /// A file under a temporary name.
+    File(Pending),
+}
+
+/// A file that gets its name when it is complete.
+pub(crate) struct Pending {
+    writer: BufWriter<File>,
+    temporary: PathBuf,
+    path: PathBuf,
+    kept: bool,
+}
+
+impl Output {
+    /// A stream that is open already.
+    pub(crate) fn stream(stream: impl Write + 'static) -> Self {
+        Self::Stream(BufWriter::new(Box::new(stream)))
+    }
+
+    /// A file. What is no regular file, as `/dev/null` or a pipe, is written to directly.
+    pub(crate) fn file(path: &Path) -> io::Result<Self> {
+        let found = path.metadata().ok();
+        if found.as_ref().is_some_and(|found| !found.is_file()) {
+            let file = OpenOptions::new().write(true).open(path).map_err(|error| at(path, &error))?;
+            return Ok(Self::stream(file));
+        }
+        // A link stays a link: the file behind it is replaced.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
+        let file = File::create(&temporary).map_err(|error| at(&path, &error))?;
+        if let Some(found) = found {
+            // Where the old file's rights cannot be given to the new one, it keeps those of any new file.
+            let _ = file.set_permissions(found.permissions());
+        }
+        Ok(Self::File(Pending { writer: BufWriter::new(file), temporary, path, kept: false }))
+    }
+
+    /// Ends the writing: a file appears under its name.
+    pub(crate) fn keep(self) -> io::Result<()> {
+        match self {
+            Self::Stream(mut stream) => stream.flush(),
+            Self::File(mut file) => {
+                let done = file.writer.flush().and_then(|()| fs::rename(&file.temporary, &file.path));
+                file.kept = done.is_ok();
+                done.map_err(|error| at(&file.path, &error))
+            }
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stream(stream) => stream.write(bytes),
+            Self::File(file) => file.writer.write(bytes).map_err(|error| at(&file.path, &error)),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stream(stream) => stream.flush(),
+            Self::File(file) => file.writer.flush().map_err(|error| at(&file.path, &error)),
+        }
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if !self.kept {
+            // A file that is gone already needs no removal.
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+/// An error with the path that it is about.
+fn at(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display().to_string().escape_debug()))
+}

@@ -1,0 +1,36 @@
+//! An input that is read while it grows.
+
+use std::sync::Arc;
+
+use super::{Collector, Reading};
+use crate::fact::Who;
+use crate::line;
+
+/// An input that grows: what was read of it so far can be judged at any moment.
+pub struct Stream {
+    lines: line::Lines,
+    collector: Collector,
+}
+
+impl Stream {
+    /// An input of which nothing was read.
+    pub fn new(name: &Arc<str>) -> Self {
+        Self { lines: line::Lines::default(), collector: Collector::new(name) }
+    }
+
+    /// Takes the next piece.
+    pub fn push(&mut self, bytes: &[u8]) {
+        let Self { lines, collector } = self;
+        lines.push(bytes, &mut |line| collector.line(&line, &Who::default()));
+    }
+
+    /// What was read, as if the input ended here; nothing while there are no facts.
+    pub fn so_far(&self) -> Option<Reading> {
+        let mut collector = self.collector.clone();
+        let count = self.lines.clone().finish(&mut |line| collector.line(&line, &Who::default()));
+        collector.count = count;
+        let mut reading = Reading::default();
+        collector.finish(&mut reading);
+        (!reading.facts.is_empty()).then_some(reading)
+    }
+}

@@ -1,0 +1,93 @@
+//! JUnit: an incident is a test case, and a death in it is its failure.
+
+use std::io;
+
+use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
+
+use super::series::{self, Incident};
+use super::text::visible;
+use super::{Report, Tally};
+use crate::note::Gravity;
+use crate::verdict::{Class, Evidence};
+
+/// Writes the report.
+pub(super) fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
+    let mut roll = Roll::default();
+    let name = report.inputs.first().map_or("incident", |input| &input.name);
+    roll.cases.push(case(name, report));
+    finish(roll.cases, out)
+}
+
+/// The counts stand before the cases, so that these are kept to the end.
+#[derive(Default)]
+pub(super) struct Roll {
+    cases: Vec<TestCase>,
+}
+
+impl series::Roll for Roll {
+    fn incident(&mut self, incident: Incident<'_>, _: &mut dyn io::Write) -> io::Result<()> {
+        self.cases.push(case(incident.name, incident.report));
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Tally, out: &mut dyn io::Write) -> io::Result<()> {
+        finish(std::mem::take(&mut self.cases), out)
+    }
+}
+
+fn finish(cases: Vec<TestCase>, out: &mut dyn io::Write) -> io::Result<()> {
+    let mut suite = TestSuite::new("coroner");
+    suite.add_test_cases(cases);
+    let mut whole = quick_junit::Report::new("coroner");
+    whole.add_test_suite(suite);
+    let text = whole.to_string().map_err(io::Error::other)?;
+    writeln!(out, "{}", text.trim_end())
+}
+
+fn case(name: &str, report: &Report) -> TestCase {
+    let verdict = &report.verdict;
+    let unread: Vec<String> = report.notes.iter().map(|n| format!("{}: {}", visible(&n.input), visible(&n.text))).collect();
+    let lost = report.notes.iter().any(|note| note.gravity == Gravity::Unread);
+    let status = if verdict.cause.class() != Class::None {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+        status.set_type(verdict.cause.slug());
+        status.set_message(format!("{}, {}: {}", verdict.cause.slug(), verdict.grade.slug(), visible(&verdict.summary)));
+        status.set_description(description(report));
+        status
+    } else if lost && report.inputs.is_empty() {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+        status.set_type("unread");
+        status.set_message(unread.join("; "));
+        status
+    } else {
+        TestCaseStatus::success()
+    };
+    let mut case = TestCase::new(visible(name), status);
+    case.set_classname("coroner");
+    if !unread.is_empty() {
+        case.set_system_err(unread.join("\n"));
+    }
+    case
+}
+
+/// Everything that a reader of a test report may want to see of the deaths.
+fn description(report: &Report) -> String {
+    let mut lines = Vec::new();
+    for entry in &report.deaths {
+        lines.push(format!(
+            "{} ({}): {}",
+            entry.verdict.cause.slug(),
+            entry.verdict.grade.slug(),
+            visible(&entry.verdict.summary)
+        ));
+        for Evidence { fact, says } in &entry.verdict.because {
+            let (place, text) = (visible(&fact.place.to_string()), visible(fact.text.trim_end()));
+            lines.push(format!("  {place}: {text} ({})", visible(says)));
+        }
+        for advice in &entry.remedy {
+            lines.push(format!("  do: {}", visible(&advice.text)));
+            lines.extend(advice.command.iter().flat_map(|c| c.lines()).map(|line| format!("      {}", visible(line))));
+        }
+    }
+    lines.join("\n")
+}
