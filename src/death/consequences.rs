@@ -1,7 +1,7 @@
 //! Consequences: deaths that follow from another one, as peers that a launcher ends and exit codes of parents.
 
 use super::Death;
-use super::ledger::is_echo;
+use super::claims::is_echo;
 use crate::fact::{EvictedFor, How, Resource, What, Why};
 use crate::units::Signal;
 

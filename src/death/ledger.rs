@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::claims::{is_echo, signal_of, speaks_of_death};
 use super::identity::{Relation, agree, agree_id, compare, plausible, relate};
 use super::traceback::{self, Traceback};
 use super::{Death, Join, merge_who};
@@ -9,75 +10,6 @@ use crate::fact::{Fact, How, Opening, Resource, Role, Table, What, Who, Why};
 use crate::seen::{Input, Kind};
 use crate::time::Stamp;
 use crate::units::Signal;
-
-/// Exceptions that only pass on what happened to another process.
-const ECHOES: &[&str] = &[
-    "ChildFailedError",
-    "ProcessExitedException",
-    "ProcessRaisedException",
-    "SignalException",
-    "CalledProcessError",
-    "BrokenProcessPool",
-    "TerminatedWorkerError",
-    "ExecuteUserScriptError",
-    "AlgorithmError",
-    "EngineDeadError",
-    "ConnectionResetError",
-    "ConnectionRefusedError",
-    "ConnectionAbortedError",
-    "BrokenPipeError",
-    "EOFError",
-    "Empty",
-    "RayTaskError",
-    "RayActorError",
-    "ActorDiedError",
-    "WorkerCrashedError",
-    "DistBackendError",
-    "DistNetworkError",
-    "SystemExit",
-];
-
-/// Whether an exception of this type, with or without its module, only passes on another process's end.
-pub(super) fn is_echo(kind: &str) -> bool {
-    ECHOES.contains(&kind.rsplit('.').next().unwrap_or(kind))
-}
-
-/// The signal that a claim names or implies.
-pub(super) fn signal_of(what: &What) -> Option<Signal> {
-    match what {
-        What::Ended { how: How::Signal(signal), .. } | What::Caught { signal, .. } | What::Trapped { signal, .. } => {
-            Some(*signal)
-        }
-        What::Ended { how: How::Code(code), .. } => Signal::from_status(*code),
-        What::OomReported { .. } => Some(Signal::KILL),
-        What::Stopped { why: Why::Memory, signal, .. } => signal.or(Some(Signal::KILL)),
-        What::Hardware(crate::fact::Poison::Bus) => Some(Signal::BUS),
-        What::Hardware(crate::fact::Poison::Kill) => Some(Signal::KILL),
-        _ => None,
-    }
-}
-
-/// Whether a fact can be the reason to speak of a death, in a program's log or a supervisor's.
-fn speaks_of_death(what: &What) -> bool {
-    match what {
-        What::Ended { how: How::Code(0), .. } => false,
-        What::Ended { .. }
-        | What::Caught { .. }
-        | What::Refused { .. }
-        | What::TimedOut { .. }
-        | What::PeerLost
-        | What::Nccl
-        | What::Gpu { .. }
-        | What::OomReported { .. }
-        | What::Trapped { .. }
-        | What::Infrastructure
-        | What::Stopped { why: Why::Memory, .. } => true,
-        What::Hardware(poison) => {
-            matches!(poison, crate::fact::Poison::Bus | crate::fact::Poison::Kill | crate::fact::Poison::Page)
-        }
-        _ => false,
-    }
-}
 
 /// Deaths from all inputs, each input in reading order.
 pub(super) fn deaths(facts: &[Fact], inputs: &[Input]) -> Vec<Death> {

@@ -4,6 +4,7 @@
 //! first. A host pid and a container's pid are never taken for the same without a join that is named.
 
 mod cgroup;
+mod claims;
 mod consequences;
 mod context;
 mod identity;
