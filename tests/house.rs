@@ -22,9 +22,10 @@ const FLOORS: [&[&str]; 12] = [
 ];
 
 /// The one address of each dependency, as the beginnings of paths.
-const ADDRESSES: [(&str, &[&str]); 22] = [
+const ADDRESSES: [(&str, &[&str]); 23] = [
     ("regex", &["src/patterns/"]),
     ("aho_corasick", &["src/patterns/"]),
+    ("memchr", &["src/line/", "src/patterns/"]),
     ("nom", &["src/units", "src/time", "src/line/", "src/remedy/sizing/shape"]),
     ("jiff", &["src/time"]),
     ("serde", &["src/records/", "src/report/json"]),

@@ -26,7 +26,7 @@ pub(super) fn emit(text: Cow<'_, str>, envelope: Envelope, number: u64, depth: u
 }
 
 fn hand(opened: Opened<'_>, number: u64, depth: usize, sink: &mut dyn FnMut(Line<'_>)) {
-    if depth < DEPTH && opened.text.contains(['\n', '\r']) {
+    if depth < DEPTH && memchr::memchr2(b'\n', b'\r', opened.text.as_bytes()).is_some() {
         for part in opened.text.split(['\n', '\r']).filter(|part| !part.is_empty()) {
             emit(part.into(), opened.envelope.clone(), number, depth + 1, sink);
         }

@@ -31,7 +31,8 @@ pub(super) fn stamped<'a>(found: &Iso, rest: &'a str, envelope: &mut Envelope) -
 pub(super) fn job<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
     let mut rest = text;
     for _ in 0..2 {
-        let tab = rest.bytes().take(200).position(|b| b == b'\t')?;
+        let near = rest.as_bytes().get(..200).unwrap_or(rest.as_bytes());
+        let tab = memchr::memchr(b'\t', near)?;
         rest = rest.get(tab + 1..)?;
     }
     let (found, rest) = time::iso(rest)?;

@@ -7,14 +7,25 @@ const VISIBLE: [&str; 8] = ["^[", "\\u001b", "\\u001B", "\\x1b", "\\x1B", "\\033
 
 /// What calls for a closer look: the characters that are taken out, or begin something that is.
 fn special(byte: u8) -> bool {
-    matches!(byte, 0 | 0x08 | 0x1b | b'^' | b'\\' | b'#' | 0xe2 | 0xef)
+    SPECIAL.get(usize::from(byte)).copied().unwrap_or(false)
 }
+
+/// The same as a table, because every byte of every log is asked.
+const SPECIAL: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut at = 0;
+    while at < table.len() {
+        table[at] = matches!(at, 0 | 0x08 | 0x1b | 0x5e | 0x5c | 0x23 | 0xe2 | 0xef);
+        at += 1;
+    }
+    table
+};
 
 /// The text of a line.
 pub(super) fn clean(bytes: &[u8]) -> Cow<'_, str> {
-    match String::from_utf8_lossy(bytes) {
-        Cow::Borrowed(text) => strip(text),
-        Cow::Owned(text) => Cow::Owned(strip_owned(text)),
+    match std::str::from_utf8(bytes) {
+        Ok(text) => strip(text),
+        Err(_) => Cow::Owned(strip_owned(String::from_utf8_lossy(bytes).into_owned())),
     }
 }
 

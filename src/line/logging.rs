@@ -55,7 +55,7 @@ pub(super) fn word<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a
         [b'A'..=b'Z', b'A'..=b'Z', ..] => {}
         // ctime(3) and the like stand before messages too, but then a separator follows.
         _ => {
-            let (stamp, rest) = time::ctime(text)?;
+            let (stamp, rest) = super::open::timed(text).then(|| time::ctime(text))??;
             let rest = rest.strip_prefix(": ").or_else(|| rest.strip_prefix(" - "))?;
             envelope.saw(stamp);
             return Some(Rest::Tail(rest));

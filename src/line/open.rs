@@ -60,8 +60,10 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
                 .or_else(|| habit::jenkins(text).map(Rest::Tail)),
         },
         b' ' => logging::rich(text).or_else(|| rank::label(text, envelope)),
+        // None of the envelopes that begin with a letter is without all of these.
+        b'a'..=b'z' | b'A'..=b'Z' if !has(text, [b':', b'|', b'=']) && !has(text, [b'\t'; 3]) => None,
         b'a'..=b'z' | b'A'..=b'Z' => kernel::decoded(text, envelope)
-            .or_else(|| syslog::stamped(text, envelope))
+            .or_else(|| timed(text).then(|| syslog::stamped(text, envelope))?)
             .or_else(|| syslog::bare(text, envelope))
             .or_else(|| logging::word(text, envelope))
             .or_else(|| ci::section(text, envelope))
@@ -71,6 +73,17 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
             .or_else(|| rank::host(text, envelope)),
         _ => None,
     }
+}
+
+/// Whether one of three bytes stands in a text.
+fn has(text: &str, [a, b, c]: [u8; 3]) -> bool {
+    memchr::memchr3(a, b, c, text.as_bytes()).is_some()
+}
+
+/// Whether a time of the day stands where one after a word or a date could; the words of many languages are dear to look up.
+pub(super) fn timed(text: &str) -> bool {
+    let near = text.as_bytes().get(..40).unwrap_or(text.as_bytes());
+    near.windows(3).any(|part| matches!(part, [b'0'..=b'9', b':', b'0'..=b'9']))
 }
 
 /// Takes off all envelopes. A text that had to be decoded and holds several lines is left for the caller to divide.

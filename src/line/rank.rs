@@ -76,7 +76,7 @@ pub(super) fn host<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a
     if envelope.kernel.is_some() {
         return None;
     }
-    let end = text.bytes().take(64).position(|b| b == b':')?;
+    let end = memchr::memchr(b':', text.as_bytes().get(..64).unwrap_or(text.as_bytes()))?;
     let (name, rest) = text.split_at_checked(end)?;
     let numbers = STEMS.iter().find_map(|stem| name.strip_prefix(stem))?;
     let only = |b: u8| b.is_ascii_digit() || matches!(b, b'-' | b'_' | b'.');

@@ -104,7 +104,7 @@ impl Splitter {
         while let Some(&first) = bytes.first() {
             match self.mode {
                 Mode::Text => {
-                    let end = bytes.iter().position(|b| matches!(b, b'\n' | b'\r')).unwrap_or(bytes.len());
+                    let end = memchr::memchr2(b'\n', b'\r', bytes).unwrap_or(bytes.len());
                     let (text, rest) = bytes.split_at(end);
                     self.begun |= !text.is_empty();
                     // A log that was cut to nothing while its writer went on has a hole of NUL bytes before its first line.

@@ -23,6 +23,22 @@ const TEXTS: [&str; 11] = [
 /// The names of the columns that hold the time, the likeliest first.
 const TIMES: [&str; 7] = ["@timestamp", "timestamp", "time", "date", "_time", "ts", "datetime"];
 
+/// What else tables of logs begin with.
+const FIRST: [&str; 12] = [
+    "_id",
+    "_index",
+    "_source",
+    "id",
+    "insertid",
+    "labels",
+    "logname",
+    "host",
+    "hostname",
+    "pod",
+    "@logstream",
+    "@ingestiontime",
+];
+
 /// Longer records and headings are none.
 const LONGEST: usize = 1 << 20;
 
@@ -61,17 +77,23 @@ fn fields(text: &str, separator: char) -> Option<Vec<String>> {
 impl Table {
     /// Reads a heading: names alone, among them one of a time and one of a text.
     pub(super) fn begin(text: &str) -> Option<Self> {
-        if !matches!(text.as_bytes().first()?, b'"' | b'@' | b'_' | b'a'..=b'z' | b'A'..=b'Z') || text.len() > 2000 {
+        // Most lines end here: the first name, if any, is none of a table's.
+        let bytes = text.as_bytes();
+        let within = |b: &u8| b.is_ascii_alphabetic() || matches!(b, b'"' | b'@' | b'_' | b'.');
+        let end = bytes.iter().take(40).position(|b| !within(b)).filter(|end| *end > 0)?;
+        if !matches!(bytes.get(end)?, b',' | b'\t' | b';') {
             return None;
         }
-        let separator = [',', '\t', ';'].into_iter().find(|mark| text.contains(*mark))?;
+        let first = text.get(..end)?.trim_matches('"');
+        let known = TEXTS.iter().chain(&TIMES).chain(&FIRST).any(|name| first.eq_ignore_ascii_case(name));
+        if !known || text.len() > 2000 {
+            return None;
+        }
+        let separator = char::from(*bytes.get(end)?);
         let name = |field: &String| {
             field.len() <= 80
                 && field.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '@' | '-' | ' ' | '/' | ':'))
         };
-        if !TEXTS.iter().any(|key| find(text, key)) || !TIMES.iter().any(|key| find(text, key)) {
-            return None;
-        }
         let columns: Vec<String> = fields(text, separator)?.iter().map(|field| field.trim().to_ascii_lowercase()).collect();
         let has = |keys: &[&str]| keys.iter().any(|key| columns.iter().any(|column| column == key));
         (columns.iter().all(name) && has(&TEXTS) && has(&TIMES)).then(|| Self {
@@ -161,11 +183,6 @@ impl Table {
             self.release(sink);
         }
     }
-}
-
-/// Whether a word stands in a text, in whatever case.
-fn find(text: &str, word: &str) -> bool {
-    text.as_bytes().windows(word.len()).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
 }
 
 #[cfg(test)]
