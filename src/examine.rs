@@ -59,7 +59,7 @@ fn entry(death: Death, verdict: Verdict, context: &Context, index: usize, option
     let sizing = shm_in_question.then(|| sizing::work_out(&told(Some(&death), context)));
     let record = death.containers().next().map(|(_, container)| container.clone());
     let report = death.oom.as_ref().map(|(report, _)| report);
-    let filled = report.map(Filled::of);
+    let filled = report.map(|report| Filled::of(report));
     let shm = verdict::shm_of(&death, context);
     let speakers: Vec<&'static str> = death.facts.iter().chain(shm.map(|(fact, _)| fact)).map(|fact| fact.id).collect();
     let case = Case {

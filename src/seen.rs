@@ -59,6 +59,8 @@ pub struct Input {
     pub lines: u64,
     /// How many of them the kernel wrote.
     pub kernel_lines: u64,
+    /// The machine whose kernel wrote, where its lines name just one.
+    pub host: Option<String>,
     /// The earliest and latest wall clock seen on lines of the kernel, or on any line where the kernel wrote none.
     pub span: Option<(Stamp, Stamp)>,
     /// The earliest and latest time since boot seen.

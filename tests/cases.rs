@@ -19,19 +19,9 @@ use serde_json::Value;
 
 /// Cases that are not answered as their truth says, with the reason; one that passes now must be taken off the list.
 const KNOWN: &[(&str, &str)] = &[
-    (
-        "vllm-core-died-after-results",
-        "vLLM prints its \"died unexpectedly\" at normal ends too, and nothing in the log says that this was one",
-    ),
-    ("argo-get-oomkilled-retry-succeeded", "the first attempt died and the retry succeeded: judged by the end"),
-    ("azure-bash-137-means-oom-sentence", "a CI status without any other word is called unexplained, not suspected"),
     ("deepspeed-offload-minus9", "the only subprocess that DeepSpeed lists is not taken for the one that died"),
     ("kubelet-log-memory-eviction-own-pod", "an eviction is told without the signal that ended the container"),
     ("nomad-oom-killed-true-details", "Nomad's driver details in its events are not read"),
-    (
-        "oom-killer-other-unit-same-second",
-        "the OOM kill of another service is listed beside, and not taken for the reason of a lost connection",
-    ),
     (
         "slurm-array-id-vs-raw-job-id",
         "an array task has two job ids; the report joins only as a suspicion, which keeps the cause open",
@@ -48,7 +38,6 @@ const KNOWN: &[(&str, &str)] = &[
         "journal-previous-boot-oom",
         "the line of sudo with its kill is not read, and the OOM of the boot before joins as a suspicion",
     ),
-    ("memory-events-max-only-torchrun-9", "counters of a cgroup that stayed 0 are not used as testimony against a kill"),
     ("nccl-watchdog-timeout-hung-task-dmesg", "the time-out is the cause; the abort that followed has the signal"),
     ("node-shutdown-terminated-137", "a node shutdown is told without the signal that ended the container"),
     ("nomad-137-oom-killed-false", "Nomad's driver details in its events are not read"),
@@ -61,10 +50,6 @@ const KNOWN: &[(&str, &str)] = &[
     ("ray-guess-list-node-taint-deleted", "the pod was removed; the signal is not told"),
     ("scheduler-preempted-peer-nccl-log", "a pre-emption is told without the signal that ended the container"),
     ("scratch-emptydir-usage-evicted", "an emptyDir over its limit is not told from a disk that is full"),
-    (
-        "shmsize-32g-small-batches-bus-error",
-        "a large /dev/shm speaks against, but the need is not computed from what is known of the batch",
-    ),
     ("slurm-job4-killed-oom-of-job11", "Slurm's state FAILED 0:9 is not used as testimony against a kill for memory"),
     ("slurm-time-limit-then-killed", "the workers of the job were killed in the end; the truth names the first signal"),
     ("timeout-s-kill-two-hours", "the sender stands in the echoed command line, which is not read as testimony"),

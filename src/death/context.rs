@@ -1,5 +1,6 @@
 //! What the inputs tell that is not about one death: settings, sizes, versions, clocks.
 
+use super::identity::other_machine;
 use crate::fact::{Fact, Setting, What};
 use crate::seen::{Input, Kind};
 use crate::time::Stamp;
@@ -74,6 +75,14 @@ impl Context {
         })
     }
 
+    /// Whether a log says that lines were dropped near a moment.
+    pub fn suppressed(&self, input: &Input, when: Option<Stamp>) -> bool {
+        self.facts.iter().any(|f| {
+            let near = when.zip(f.when.or(f.boot)).and_then(|(when, then)| when.gap(then)).is_none_or(|gap| gap.seconds < 300.0);
+            matches!(f.what, What::Suppressed { .. }) && f.place.input == input.name && near
+        })
+    }
+
     /// The last `df` row of /dev/shm.
     pub fn dev_shm(&self) -> Option<(&Fact, Bytes, Bytes)> {
         self.filesystems().filter(|(_, mount, ..)| *mount == "/dev/shm").last().map(|(fact, _, size, used)| (fact, size, used))
@@ -111,8 +120,8 @@ impl Context {
         found
     }
 
-    /// Whether a kernel log of the given moment was read.
-    pub fn cover(&self, when: Option<Stamp>) -> (Cover, Option<&Input>) {
+    /// Whether a kernel log of the given moment was read, of the machine in question where both are named.
+    pub fn cover(&self, when: Option<Stamp>, host: Option<&str>) -> (Cover, Option<&Input>) {
         let mut best = (Cover::Absent, None);
         for input in
             self.inputs.iter().filter(|input| input.kernel_lines > 0 && matches!(input.kind, Kind::KernelLog | Kind::Journal))
@@ -121,6 +130,9 @@ impl Context {
                 Some(Stamp::Boot(_)) => input.boot_span,
                 _ => input.span,
             };
+            if host.zip(input.host.as_deref()).is_some_and(|(one, other)| other_machine(one, other)) {
+                continue;
+            }
             let here = match (when, span) {
                 (Some(when), Some((first, last))) => {
                     let sure = [first, last].iter().all(|edge| when.gap(*edge).is_some_and(|gap| gap.sure));

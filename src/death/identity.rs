@@ -41,14 +41,19 @@ pub(super) fn agree_id(one: &Option<String>, other: &Option<String>) -> bool {
 
 /// Whether two names of machines are of one series and differ (`gpu-03`, `gpu-07`). Other names may be one machine's: a
 /// container has a host name of its own.
-fn other_machine(one: &str, other: &str) -> bool {
-    let short = |name: &str| name.split('.').next().unwrap_or(name).to_ascii_lowercase();
+pub(super) fn other_machine(one: &str, other: &str) -> bool {
+    // An address has no domain to cut off.
+    let short = |name: &str| match name.parse::<std::net::IpAddr>() {
+        Ok(_) => name.to_owned(),
+        Err(_) => name.split('.').next().unwrap_or(name).to_ascii_lowercase(),
+    };
     let (one, other) = (short(one), short(other));
-    let stem = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
-    let letter = |name: &str| name.rsplit_once('-').map(|(stem, last)| (stem.to_owned(), last.len()));
-    one != other
-        && (stem(&one) == stem(&other) && stem(&one) != one
-            || letter(&one) == letter(&other) && letter(&one).is_some_and(|(_, n)| n == 1))
+    let digits = |c: char| c.is_ascii_digit();
+    let stem =
+        |name: &str| name.split(['-', '.', '_', ':']).map(|part| part.trim_end_matches(digits).to_owned()).collect::<Vec<_>>();
+    let letter = |name: &str| name.rsplit_once('-').filter(|(_, last)| last.len() == 1).map(|(stem, _)| stem.to_owned());
+    let numbered = one.contains(digits) || other.contains(digits);
+    one != other && (numbered && stem(&one) == stem(&other) || letter(&one).is_some() && letter(&one) == letter(&other))
 }
 
 /// Compares two descriptions by what both tell.
@@ -194,6 +199,9 @@ mod tests {
     fn machines_of_one_series_differ_and_others_may_be_one() {
         assert!(other_machine("gpu-03", "gpu-07.cluster"));
         assert!(other_machine("node-a", "node-b"));
+        assert!(other_machine("10.0.0.7", "10.0.0.3"));
+        assert!(other_machine("ip-10-0-2-7", "ip-10-0-1-3"));
+        assert!(other_machine("node", "node1") && other_machine("node1", "node"));
         assert!(!other_machine("node1", "3f9a1c07be42"));
         assert!(!other_machine("node1", "node1.cluster"));
     }

@@ -120,7 +120,9 @@ impl Ledger {
         let at = self.same_process(fact).or_else(|| match &fact.what {
             What::Ended { how: How::Vanished, .. } if fact.who.own_pid.is_none() => beside.or_else(|| self.vanished(input, fact)),
             What::Ended { how: How::Vanished, .. } => self.vanished(input, fact),
-            What::Ended { how: How::Code(_), .. } if signal.is_none() => self.last(|d| !d.late),
+            What::Ended { how: How::Code(_), .. } if signal.is_none() => {
+                self.last(|d| !d.late && self.one_job(d, input) && may_share(d, fact))
+            }
             What::Ended { .. } | What::Caught { .. } => self.same_signal(input, fact, signal),
             What::Refused { resource, by, .. } => self.last(|d| {
                 // NCCL tells one failure twice, with and without its reason.
@@ -128,14 +130,14 @@ impl Ledger {
                     |w: &What| matches!(w, What::Refused { by: b, resource: r, .. } if b == by && shm(*r) && shm(*resource));
                 d.order.0 == input && (d.refused(*resource).is_some() || d.find(twice).is_some()) && may_share(d, fact)
             }),
-            What::TimedOut { .. } | What::PeerLost => self.last(|d| !d.late),
+            What::TimedOut { .. } | What::PeerLost => self.last(|d| !d.late && self.one_job(d, input) && may_share(d, fact)),
             What::Nccl => self.last(|d| d.order.0 == input),
             What::Hardware(_) => self.last(|d| {
                 d.order.0 == input
                     && d.find(|w| matches!(w, What::Hardware(_))).is_some()
                     && (d.who.host_pid.is_none() || fact.who.host_pid.is_none())
             }),
-            What::Gpu { .. } => self.last(|d| d.find(|w| matches!(w, What::Gpu { .. })).is_some()),
+            What::Gpu { .. } => self.last(|d| d.find(|w| matches!(w, What::Gpu { .. })).is_some() && may_share(d, fact)),
             What::OomReported { .. } | What::Stopped { .. } => self.reported(input, fact, signal),
             _ => None,
         });
@@ -255,6 +257,11 @@ impl Ledger {
         Some(at)
     }
 
+    /// Standard output and error may be two files of one job; the log of a whole machine speaks of others.
+    fn one_job(&self, death: &Death, input: usize) -> bool {
+        death.order.0 == input || [death.order.0, input].iter().all(|at| self.kinds.get(*at) == Some(&Kind::TrainingLog))
+    }
+
     fn last(&self, test: impl Fn(&Death) -> bool) -> Option<usize> {
         self.deaths.iter().rposition(test)
     }
@@ -288,11 +295,8 @@ impl Ledger {
             return Some(at);
         }
         let faulty = |d: &Death| d.order.0 == input && d.signal.is_none() && d.find(|w| matches!(w, What::Hardware(_))).is_some();
-        // Standard output and error may be two files of one job; the log of a whole machine speaks of others.
-        let one_job =
-            |d: &Death| d.order.0 == input || [d.order.0, input].iter().all(|at| self.kinds.get(*at) == Some(&Kind::TrainingLog));
         self.last(|d| {
-            one_job(d)
+            self.one_job(d, input)
                 && (d.signal == signal || signal == Some(Signal::BUS) && faulty(d))
                 && (fact.who.own_pid.is_none() || d.who.own_pid.is_none())
                 && (fact.who.rank.is_none() || d.who.rank.is_none() || fact.who.rank == d.who.rank)

@@ -22,6 +22,8 @@ pub use context::{Context, Cover};
 pub use oom_report::{OomReport, Task, Victim};
 pub use traceback::Traceback;
 
+use std::sync::Arc;
+
 use crate::fact::{Container, ContainerEvent, Fact, How, Resource, Role, What, Who};
 use crate::place::Place;
 use crate::seen::{Input, Kind};
@@ -101,7 +103,7 @@ pub struct Death {
     /// Everything that was said about it, in reading order.
     pub facts: Vec<Fact>,
     /// The kernel's report of its OOM kill, and how it was joined.
-    pub oom: Option<(OomReport, Option<Join>)>,
+    pub oom: Option<(Arc<OomReport>, Option<Join>)>,
     /// The exception that it is, or that told of it.
     pub traceback: Option<Traceback>,
     /// By what facts from elsewhere were joined to it, by their place.

@@ -3,6 +3,8 @@
 //! A report needs a kill: a header alone may have been cut off or may have ended without one. A kill needs no header: after ten
 //! reports in five seconds the kernel prints the kill alone, and so do a wrapped ring buffer and `dmesg -l err`.
 
+use std::collections::HashMap;
+
 use super::oom_numbers::Numbers;
 use super::{OomReport, Victim};
 use crate::fact::{Fact, OomLine, What};
@@ -36,6 +38,7 @@ pub(crate) fn group<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Vec<OomRep
     // Merged journals hold the lines of several machines; within one machine the kernel never mixes two reports.
     let mut open: Vec<(Option<&str>, Block<'a>)> = Vec::new();
     let mut done: Vec<OomReport> = Vec::new();
+    let mut by_pid: HashMap<HostPid, Vec<usize>> = HashMap::new();
     for fact in facts {
         let What::Oom(line) = &fact.what else { continue };
         let host = fact.who.host.as_deref();
@@ -45,24 +48,30 @@ pub(crate) fn group<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Vec<OomRep
         });
         let block = &mut open[index].1;
         if block.is_over(fact, line) {
-            finish(std::mem::take(block), &mut done);
+            finish(std::mem::take(block), &mut done, &mut by_pid);
         }
         block.add(fact, line);
     }
     for (_, block) in open {
-        finish(block, &mut done);
+        finish(block, &mut done, &mut by_pid);
     }
     done.sort_by(|a, b| a.facts.first().map(|f| &f.place).cmp(&b.facts.first().map(|f| &f.place)));
     done
 }
 
 /// Keeps a report that has a kill, unless the same one was read before; of two the fuller stays.
-fn finish(block: Block<'_>, done: &mut Vec<OomReport>) {
+fn finish(block: Block<'_>, done: &mut Vec<OomReport>, by_pid: &mut HashMap<HostPid, Vec<usize>>) {
     let Some(report) = block.close() else { return };
-    match done.iter_mut().find(|other| other.same(&report)) {
-        Some(other) if other.facts.len() < report.facts.len() => *other = report,
+    let seen = report.victims.iter().filter_map(|v| by_pid.get(&v.pid)).flatten().copied().find(|at| done[*at].same(&report));
+    match seen {
+        Some(at) if done[at].facts.len() < report.facts.len() => done[at] = report,
         Some(_) => {}
-        None => done.push(report),
+        None => {
+            for victim in &report.victims {
+                by_pid.entry(victim.pid).or_default().push(done.len());
+            }
+            done.push(report);
+        }
     }
 }
 

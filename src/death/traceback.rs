@@ -7,6 +7,9 @@ use crate::fact::{Fact, Opening, What};
 /// How many characters of a message are kept; the quoted line has it whole.
 const MESSAGE: usize = 512;
 
+/// How many lines may stand between the deepest frame and the exception, where no heading opened the traceback.
+const APART: u64 = 8;
+
 /// How many of the deepest frames are kept.
 const FRAMES: usize = 64;
 
@@ -53,6 +56,7 @@ struct Open {
     opened: bool,
     ignored: bool,
     chained: bool,
+    last_line: u64,
     /// A worker's exception was announced; what follows is its original traceback.
     worker: Option<u32>,
 }
@@ -75,10 +79,12 @@ pub(super) fn group(facts: &[&Fact]) -> Vec<Traceback> {
                 *slot = Open {
                     first_line,
                     opened: true,
-                    ignored: slot.ignored,
-                    chained: slot.chained,
+                    // A traceback that was cut off says nothing about the next.
+                    ignored: slot.ignored && slot.frames.is_empty(),
+                    chained: slot.chained && slot.frames.is_empty(),
                     worker: slot.worker.filter(|_| *opening == Opening::Original),
                     frames: Vec::new(),
+                    last_line: line,
                 };
             }
             What::Frame { file, function, .. } => {
@@ -87,11 +93,16 @@ pub(super) fn group(facts: &[&Fact]) -> Vec<Traceback> {
                 }
                 slot.frames.push((file.clone(), function.clone().unwrap_or_default()));
                 slot.first_line.get_or_insert(line);
+                slot.last_line = line;
             }
             What::Chained => *slot = Open { chained: true, ..Open::default() },
             What::Raised { kind, message } => {
                 let message = &message.chars().take(MESSAGE).collect::<String>();
-                let part = std::mem::take(slot);
+                let mut part = std::mem::take(slot);
+                if !part.opened && line.saturating_sub(part.last_line) > APART {
+                    // The frames of a stack that was printed long ago.
+                    part.frames.clear();
+                }
                 let passed_on = fact.who.worker.filter(|_| message.contains("DataLoader worker process"));
                 if part.worker.is_some() {
                     // The original exception of a worker: it replaces what the main process announced.

@@ -10,7 +10,7 @@ use std::io::{Cursor, Read};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use crate::fact::{Claim, Fact, Who};
+use crate::fact::{Claim, ContainerEvent, Fact, What, Who};
 use crate::input::archive::Found;
 use crate::input::{self, Source};
 use crate::line::{self, Envelope, Line, Order};
@@ -35,6 +35,9 @@ const REPEATS: usize = 20_000;
 
 /// How much evidence text is kept for each input, in bytes.
 const TEXT: usize = 64 << 20;
+
+/// What makes facts alike enough to be counted together: the pattern or format, and the kind of claim.
+type Sort = (&'static str, std::mem::Discriminant<What>, Option<std::mem::Discriminant<ContainerEvent>>);
 
 /// What reading gives.
 #[derive(Debug, Default)]
@@ -137,7 +140,8 @@ struct Collector {
     boot_span: Option<(Stamp, Stamp)>,
     latest: Option<Stamp>,
     order: Order,
-    repeats: HashMap<&'static str, usize>,
+    hosts: Vec<String>,
+    repeats: HashMap<Sort, usize>,
     text: usize,
     dropped: u64,
 }
@@ -157,6 +161,7 @@ impl Collector {
             boot_span: None,
             latest: None,
             order: Order::default(),
+            hosts: Vec::new(),
             repeats: HashMap::new(),
             text: 0,
             dropped: 0,
@@ -256,7 +261,12 @@ impl Collector {
     }
 
     fn push(&mut self, fact: Fact) {
-        let repeats = self.repeats.entry(fact.id).or_default();
+        let event = match &fact.what {
+            What::Event(event) => Some(std::mem::discriminant(event)),
+            _ => None,
+        };
+        let sort = (fact.id, std::mem::discriminant(&fact.what), event);
+        let repeats = self.repeats.entry(sort).or_default();
         *repeats += 1;
         self.text += fact.text.len();
         if *repeats > REPEATS || self.text > TEXT {
@@ -301,6 +311,7 @@ impl Collector {
             bytes: self.count.bytes,
             lines: self.count.lines,
             kernel_lines: self.kernel_lines,
+            host: if let [host] = self.hosts.as_slice() { Some(host.clone()) } else { None },
             span: self.kernel_span.or(self.span),
             boot_span: self.boot_span,
         });

@@ -69,11 +69,12 @@ pub(super) fn not_for_memory(death: &Death, context: &Context) -> Option<Finding
         // The flag would be up for a child as well; `Error` beside another exit code tells only of the main process.
         failed && c.oom_killed == Some(false) || c.exit_code == Some(137) && c.reason == Some(Reason::Error)
     });
-    let (cover, input) = context.cover(death.when());
+    let (cover, input) = context.cover(death.when(), death.who.host.as_deref());
     // A report of another time or of another container does not break the silence about this death.
     let when = death.when();
     let near = context.kill_times.iter().any(|kill| when.and_then(|when| when.gap(*kill)).is_some_and(|gap| gap.seconds < 300.0));
-    let silent = cover == Cover::Covers && death.oom.is_none() && (!near || own_time(death));
+    let whole = input.is_some_and(|input| !context.suppressed(input, when));
+    let silent = cover == Cover::Covers && whole && death.oom.is_none() && (!near || own_time(death));
     // Docker's event log names every kill of its own and every OOM notice; Podman's knows neither.
     let logged = death.event(|e| e == ContainerEvent::Started).is_some()
         && death.event(|e| matches!(e, ContainerEvent::Died(Some(137)))).is_some();

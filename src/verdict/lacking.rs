@@ -13,7 +13,7 @@ pub(super) fn of(death: &Death, context: &Context, cause: Cause, grade: Grade) -
         Cause::OomSuspected | Cause::SigkillUnexplained | Cause::ExitedUnexpectedly => {
             all.extend(kernel_log(death, context));
             all.extend(record(death, "tell whether the memory limit was reached (OOMKilled), and which limit it was"));
-            if cause == Cause::SigkillUnexplained && context.cover(death.when()).0 == Cover::Covers {
+            if cause == Cause::SigkillUnexplained && context.cover(death.when(), death.who.host.as_deref()).0 == Cover::Covers {
                 all.push(lacking(
                     "who may send signals on the machine",
                     None,
@@ -89,7 +89,7 @@ fn lacking(what: &str, how: Option<String>, would: &str) -> Lacking {
 
 /// The kernel log, unless one of that time was read.
 fn kernel_log(death: &Death, context: &Context) -> Option<Lacking> {
-    let (cover, _) = context.cover(death.when());
+    let (cover, _) = context.cover(death.when(), death.who.host.as_deref());
     if cover == Cover::Covers {
         return None;
     }

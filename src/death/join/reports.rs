@@ -1,91 +1,121 @@
 //! The kernel's OOM reports, joined to deaths or set aside.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use crate::death::identity::{Relation, SAME_TIME, clocks, compare, moments, plausible, span};
 use crate::death::{Aside, Death, Join, OomReport, cgroup, merge_who, oom_block};
 use crate::fact::{ContainerEvent, Fact, Reason, Resource, Role, What, Who};
 use crate::seen::{Input, Kind};
 use crate::time::Stamp;
-use crate::units::Signal;
+use crate::units::{HostPid, Signal};
 
 use super::containers::is_record;
 
 /// Joins the kernel's OOM reports to deaths; those of others are set aside with the reason, and without anybody else's
 /// word a report is a death of its own.
 pub(in crate::death) fn reports(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input]) {
-    let mut reports: Vec<((usize, u64), OomReport)> = Vec::new();
-    for (index, input) in inputs.iter().enumerate() {
-        let own = facts.iter().filter(|fact| fact.place.input == input.name);
-        for report in oom_block::group(own) {
-            if reports.iter().any(|(_, seen)| seen.same(&report)) {
-                continue;
-            }
-            let mut report = report;
-            report.quoted = input.kind == Kind::TrainingLog;
-            let line = report.victims.first().and_then(|v| v.fact.place.line).unwrap_or(0);
-            reports.push(((index, line), report));
-        }
-    }
+    let reports = collect(facts, inputs);
     let known: Vec<Who> =
         deaths.iter().map(|d| d.who.clone()).chain(facts.iter().filter(|f| is_record(&f.what)).map(|f| f.who.clone())).collect();
     let told = deaths.len();
-    for (order, report) in reports {
-        if report.victims.is_empty() {
-            continue;
-        }
-        let place = cgroup::identify(report.victim_cgroup.as_deref().unwrap_or_default());
-        let mut best: Option<(usize, Join)> = None;
-        let mut reasons: Vec<(usize, Aside, String)> = Vec::new();
-        for (at, death) in deaths.iter().enumerate().take(told) {
-            match fit(death, &report, &place, deaths[..told].len()) {
-                Ok(join) if death.oom.is_none() => {
-                    if best.is_none_or(|(_, old)| strength(join) > strength(old)) {
-                        best = Some((at, join));
-                    }
-                }
-                Ok(_) => {}
-                Err((aside, reason)) => reasons.push((at, aside, reason)),
+    // Every report is held against every death before any is joined: the strongest join wins, whichever was read first.
+    let mut fits: Vec<(u8, usize, usize, Join)> = Vec::new();
+    let mut reasons: Vec<Vec<(usize, Aside, String)>> = vec![Vec::new(); reports.len()];
+    for (index, found) in reports.iter().enumerate() {
+        for (at, death) in deaths.iter().enumerate() {
+            match fit(death, &found.report, &found.place, told) {
+                Ok(join) => fits.push((strength(join), index, at, join)),
+                Err((aside, reason)) => reasons[index].push((at, aside, reason)),
             }
         }
-        if let Some((at, join)) = best {
-            let anonymous = is_anonymous(&deaths[at]) && deaths[at].order.0 == order.0;
-            let join = (!anonymous).then_some(join);
-            adopt(&mut deaths[at], report.clone(), &place, join, 0);
-            let first = deaths[at].who.host_pid;
-            for victim in (0..report.victims.len()).filter(|v| Some(report.victims[*v].pid) != first) {
-                let mut death = Death { order, count: 1, consequence: true, ..Death::default() };
-                adopt(&mut death, report.clone(), &place, None, victim);
-                deaths.push(death);
-            }
+    }
+    fits.sort_by_key(|(strength, index, at, _)| (std::cmp::Reverse(*strength), *index, *at));
+    let mut joined = vec![false; reports.len()];
+    for (_, index, at, join) in fits {
+        if joined[index] || deaths[at].oom.is_some() {
             continue;
         }
-        let ours = known.iter().any(|who| matches!(compare(who, &place), Relation::Same(_)));
+        joined[index] = true;
+        let found = &reports[index];
+        let anonymous = is_anonymous(&deaths[at]) && deaths[at].order.0 == found.order.0;
+        adopt(&mut deaths[at], found, (!anonymous).then_some(join), 0);
+        let first = deaths[at].who.host_pid;
+        let others = (0..found.report.victims.len()).filter(|v| Some(found.report.victims[*v].pid) != first);
+        deaths.extend(others.take(VICTIMS).map(|victim| of_its_own(found, victim, true)));
+    }
+    for ((found, reasons), joined) in reports.iter().zip(reasons).zip(joined) {
+        if joined || deaths.len() > DEATHS {
+            continue;
+        }
+        let report = &found.report;
         let inside = |who: &Who| {
             let id = who.container.as_deref().and_then(|id| id.get(..12));
             id.is_some_and(|id| [&report.victim_cgroup, &report.limit_cgroup].into_iter().flatten().any(|path| path.contains(id)))
         };
-        let ours = ours || known.iter().any(inside);
+        let ours = known.iter().any(|who| matches!(compare(who, &found.place), Relation::Same(_)) || inside(who));
         // Where containers are given, a report that names another place is about somebody else.
         let someone_elses = !ours && report.victim_cgroup.is_some() && known.iter().any(|who| who.container.is_some());
         let unjoined = !reasons.is_empty();
         if someone_elses || (!ours && unjoined) {
             for (at, aside, reason) in reasons {
-                let fact = report.victims[0].fact.clone();
-                deaths[at].aside.push((fact, aside, reason));
+                deaths[at].aside.push((report.victims[0].fact.clone(), aside, reason));
             }
         }
-        if someone_elses {
+        // Without its kill line a report needs somebody else's word that the process died.
+        if someone_elses || report.kill_line_lost {
             continue;
         }
-        // Without its kill line a report needs somebody else's word that the process died.
-        let lost = report.kill_line_lost;
-        for victim in (0..report.victims.len()).filter(|_| !lost) {
-            let mut death = Death { order, count: 1, ..Death::default() };
-            death.consequence = victim > 0;
+        for victim in 0..report.victims.len().min(VICTIMS) {
+            let mut death = of_its_own(found, victim, victim > 0);
             death.beside = unjoined;
-            adopt(&mut death, report.clone(), &place, None, victim);
             deaths.push(death);
         }
     }
+}
+
+/// How many victims of one report become deaths of their own; the report names them all.
+const VICTIMS: usize = 16;
+
+/// How many deaths are told apart.
+const DEATHS: usize = 1024;
+
+/// A report with the place that its cgroup names and the line that it was read at.
+struct Found {
+    report: Arc<OomReport>,
+    place: Who,
+    order: (usize, u64),
+}
+
+/// All reports; one that was read twice, from dmesg and from a journal, counts once.
+fn collect(facts: &[Fact], inputs: &[Input]) -> Vec<Found> {
+    let mut all: Vec<Found> = Vec::new();
+    let mut by_pid: HashMap<HostPid, Vec<usize>> = HashMap::new();
+    for (index, input) in inputs.iter().enumerate() {
+        let own = facts.iter().filter(|fact| fact.place.input == input.name);
+        for mut report in oom_block::group(own) {
+            let Some(first) = report.victims.first() else { continue };
+            let seen = report.victims.iter().filter_map(|v| by_pid.get(&v.pid)).flatten();
+            if seen.into_iter().any(|at| all[*at].report.same(&report)) {
+                continue;
+            }
+            let order = (index, first.fact.place.line.unwrap_or(0));
+            for victim in &report.victims {
+                by_pid.entry(victim.pid).or_default().push(all.len());
+            }
+            report.quoted = input.kind == Kind::TrainingLog;
+            let place = cgroup::identify(report.victim_cgroup.as_deref().unwrap_or_default());
+            all.push(Found { report: Arc::new(report), place, order });
+        }
+    }
+    all
+}
+
+/// A death that nobody but the kernel tells of.
+fn of_its_own(found: &Found, victim: usize, consequence: bool) -> Death {
+    let mut death = Death { order: found.order, count: 1, consequence, ..Death::default() };
+    adopt(&mut death, found, None, victim);
+    death
 }
 
 /// Whether nothing is known of the process but its signal, as from a shell's bare `Killed`.
@@ -110,7 +140,8 @@ fn strength(join: Join) -> u8 {
 }
 
 /// Puts a kernel report into a death.
-fn adopt(death: &mut Death, report: OomReport, place: &Who, join: Option<Join>, victim: usize) {
+fn adopt(death: &mut Death, found: &Found, join: Option<Join>, victim: usize) {
+    let Found { report, place, .. } = found;
     let named = report.victims.iter().find(|v| Some(v.pid) == death.who.host_pid).or(report.victims.get(victim));
     if let Some(victim) = named {
         // A container record's pid is its main process; the kernel names the one that died.
@@ -120,7 +151,7 @@ fn adopt(death: &mut Death, report: OomReport, place: &Who, join: Option<Join>, 
     merge_who(&mut death.who, place);
     death.signal = Some(Signal::KILL);
     death.facts.extend(report.facts.iter().cloned());
-    death.oom = Some((report, join));
+    death.oom = Some((Arc::clone(report), join));
 }
 
 /// The join between a death and a report, or the reason why there is none.
