@@ -50,7 +50,7 @@ fn entry(verdict: Verdict, who: Who) -> Entry {
 }
 
 fn input(name: &str, kind: Kind, bytes: u64, lines: u64) -> Input {
-    Input { name: name.into(), kind, bytes, lines, kernel_lines: 0, span: None, boot_span: None }
+    Input { name: name.into(), kind, bytes, lines, kernel_lines: 0, host: None, span: None, boot_span: None }
 }
 
 fn report(deaths: Vec<Entry>, inputs: Vec<Input>) -> Report {

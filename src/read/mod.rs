@@ -2,7 +2,10 @@
 //!
 //! Reading never judges and never fails: any bytes give facts and notes, and one bad input hides no other.
 
+mod evidence;
 mod stream;
+
+use evidence::{complete, cut, fact};
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -25,9 +28,6 @@ pub use stream::Stream;
 
 /// An input up to this size is looked through for documents; a larger one is read as lines only. In bytes.
 const DOCUMENT: usize = 32 << 20;
-
-/// How much of a line is kept as evidence, in bytes.
-const EVIDENCE: usize = 4 << 10;
 
 /// How many facts of one pattern are kept for each input; the rest is counted. A DataLoader message repeated by ten
 /// thousand ranks says no more than by twenty thousand.
@@ -316,50 +316,6 @@ impl Collector {
             boot_span: self.boot_span,
         });
     }
-}
-
-/// A claim with its evidence.
-fn fact(claim: Claim, id: &'static str, witness: crate::fact::Witness, place: Place, text: &str, envelope: &Envelope) -> Fact {
-    let Claim { what, mut who } = claim;
-    who.rank = who.rank.or(envelope.rank);
-    // Engines write ids, Compose and kubectl write names before a line.
-    let is_id = |text: &String| text.len() >= 12 && text.bytes().all(|b| b.is_ascii_hexdigit());
-    let about = Who {
-        container: envelope.container.clone().filter(is_id),
-        container_name: envelope.container.clone().filter(|text| !is_id(text)),
-        pod: envelope.pod.clone(),
-        host: envelope.host.clone(),
-        ..Who::default()
-    };
-    complete(&mut who, &about);
-    Fact { what, who, when: envelope.when, since: None, boot: envelope.boot, place, text: cut(text), witness, id }
-}
-
-/// Fills in what the surroundings of a line tell of whom it is about.
-fn complete(who: &mut Who, about: &Who) {
-    for (known, more) in [
-        (&mut who.container, &about.container),
-        (&mut who.container_name, &about.container_name),
-        (&mut who.pod, &about.pod),
-        (&mut who.pod_uid, &about.pod_uid),
-        (&mut who.namespace, &about.namespace),
-        (&mut who.host, &about.host),
-    ] {
-        if known.is_none() {
-            known.clone_from(more);
-        }
-    }
-}
-
-/// Evidence is quoted, and a line may have megabytes: its middle is left out.
-fn cut(text: &str) -> String {
-    if text.len() <= EVIDENCE {
-        return text.to_owned();
-    }
-    let half = EVIDENCE / 2;
-    let head = (0..=half).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    let tail = (text.len() - half..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
-    format!("{} … {}", &text[..head], &text[tail..])
 }
 
 /// Widens a span of time by a moment of the same clock.

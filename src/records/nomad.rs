@@ -20,7 +20,7 @@ pub(super) const FORMAT: Format = Format {
     form: Form {
         name: "Nomad allocations (JSON)",
         how: "nomad alloc status -json ID",
-        proves: "exit code or signal of a task; `OOM Killed` is a guess of Nomad",
+        proves: "exit code or signal of a task; OOM Killed is a guess of Nomad",
     },
     samples: &[
         r#"{"ID":"116b0fdf-26c5-4f86-a1ff-8f365a817a8d","JobID":"train","NodeName":"node7","ClientStatus":"failed","TaskStates":{"trainer":{"State":"dead","Failed":true,"Restarts":0,"Events":[{"Type":"Started","Time":1650555128000000000},{"Type":"Terminated","Time":1650555170000000000,"ExitCode":137,"Signal":0,"Details":{"exit_code":"137","oom_killed":"true","signal":"0"},"DisplayMessage":"Exit Code: 137, Exit Message: \"OOM Killed\""}]}}}"#,
@@ -78,7 +78,7 @@ pub(super) const STATUS: TextFormat = TextFormat {
     form: Form {
         name: "nomad alloc status",
         how: "nomad alloc status ID",
-        proves: "exit code of a task, memory limit; `OOM Killed` is a guess of Nomad",
+        proves: "exit code of a task, memory limit; OOM Killed is a guess of Nomad",
     },
     samples: &[
         "ID                  = 116b0fdf\nJob ID              = cache\n\nTask \"redis\" is \"dead\"\nTask Resources\nCPU        Memory       Disk     Addresses\n0/500 MHz  0 B/256 MiB  300 MiB  \n",
