@@ -13,10 +13,10 @@ use std::io::{Cursor, Read};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use crate::fact::{Claim, ContainerEvent, Fact, What, Who};
+use crate::fact::{ContainerEvent, Fact, What, Who};
 use crate::input::archive::Found;
 use crate::input::{self, Source};
-use crate::line::{self, Envelope, Line, Order};
+use crate::line::{self, Line, Order};
 use crate::note::Note;
 use crate::patterns;
 use crate::place::Place;
