@@ -2,14 +2,22 @@
 
 use super::Death;
 use super::claims::is_echo;
+use super::identity::SAME_TIME;
 use crate::fact::{EvictedFor, How, Resource, What, Why};
 use crate::units::Signal;
 
 /// Marks deaths that follow from another one.
 pub(super) fn mark(deaths: &mut [Death]) {
     for at in 0..deaths.len() {
-        let others = || deaths.iter().enumerate().filter(|(i, other)| *i != at && !other.late).map(|(_, other)| other);
         let death = &deaths[at];
+        // What surely came later explains nothing.
+        let later = |other: &Death| {
+            let times = death.when().zip(other.when());
+            times.is_some_and(|(a, b)| {
+                a.before(b) == Some(true) && a.gap(b).is_some_and(|gap| gap.sure && gap.seconds > SAME_TIME)
+            })
+        };
+        let others = || deaths.iter().enumerate().filter(|(i, o)| *i != at && !o.late && !later(o)).map(|(_, other)| other);
         let earlier = |other: &Death| other.order < death.order;
         let follows = (is_ended(death) || cleaned_up(death)) && others().any(explains)
             // An abort does not explain a time-out: the watchdog that waited made it.

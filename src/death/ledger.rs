@@ -230,7 +230,8 @@ impl Ledger {
                 && d.signal.is_none_or(|s| Some(s) == signal)
                 && (d.signal.is_some() || d.vanished())
         };
-        let mut found = None;
+        let mut found: Option<(usize, Option<Join>)> = None;
+        let weak = |join: Join| matches!(join, Join::OnlyOne | Join::OnlyOneInTime | Join::ProgramAndUnsureTime);
         let another = |d: &Death| {
             let named = fact.who.process.as_deref().is_some_and(|process| !plausible(d, process));
             named && (d.who.host_pid.is_none() || d.who.host_pid != fact.who.host_pid)
@@ -241,15 +242,18 @@ impl Ledger {
                 Relation::Other(_) => continue,
                 Relation::Same(join) => join,
                 Relation::Open { .. } if death.order.0 == input => {
-                    found = Some((at, None));
+                    if !matches!(found, Some((_, Some(known))) if !weak(known)) {
+                        found = Some((at, None));
+                    }
                     continue;
                 }
                 Relation::Open { near: Some(gap) } if gap.sure => Join::OnlyOneInTime,
                 Relation::Open { near: Some(_) } => Join::ProgramAndUnsureTime,
                 Relation::Open { near: None } => Join::OnlyOne,
             };
-            if found.is_none() || death.order.0 == input {
-                found = Some((at, (death.order.0 != input).then_some(join)));
+            // An id in common beats nearness, wherever it was read.
+            if found.is_none() || !weak(join) {
+                found = Some((at, Some(join)));
             }
         }
         let (at, join) = found?;
@@ -269,7 +273,7 @@ impl Ledger {
     /// The death of the process that the fact names by pid.
     fn same_process(&self, fact: &Fact) -> Option<usize> {
         if let Some(pid) = fact.who.host_pid {
-            return self.last(|d| d.who.host_pid == Some(pid));
+            return self.last(|d| d.who.host_pid == Some(pid) && may_share(d, fact));
         }
         let own = fact.who.own_pid?;
         self.last(|d| {

@@ -22,6 +22,7 @@ pub use context::{Context, Cover};
 pub use oom_report::{OomReport, Task, Victim};
 pub use traceback::Traceback;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::fact::{Container, ContainerEvent, Fact, How, Resource, Role, What, Who};
@@ -233,16 +234,19 @@ fn rank(kind: Kind) -> u8 {
 
 /// Gathers facts into deaths. `inputs` tell what was read, so that a kernel log's silence can count.
 pub fn gather(facts: &[Fact], inputs: &[Input]) -> Gathered {
-    let context = Context::new(facts, inputs);
     // The order in which files were named on the command line must not decide anything.
     let mut sorted = inputs.to_vec();
     sorted.sort_by_key(|input| (rank(input.kind), input.name.clone()));
-    let inputs = sorted.as_slice();
+    let place: HashMap<&str, usize> = sorted.iter().enumerate().map(|(at, input)| (&*input.name, at)).collect();
+    let mut facts = facts.to_vec();
+    facts.sort_by_key(|fact| place.get(&*fact.place.input).copied());
+    let (facts, inputs) = (facts.as_slice(), sorted.as_slice());
+    let context = Context::new(facts, inputs);
     let mut deaths = ledger::deaths(facts, inputs);
     join::faults(&mut deaths);
     join::containers(&mut deaths, facts, inputs);
     join::reports(&mut deaths, facts, inputs);
-    join::senders(&mut deaths, facts);
+    join::senders(&mut deaths, facts, inputs);
     settle::settle(&mut deaths, facts, inputs);
     Gathered { deaths, context }
 }

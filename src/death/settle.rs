@@ -20,30 +20,36 @@ pub(super) fn settle(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input]) 
     earliest_first(deaths);
 }
 
-/// Processes that die of SIGBUS and processes that are refused room suffer from the same full /dev/shm or disk.
+/// Processes that die of SIGBUS and processes that are refused room suffer from the same full /dev/shm or disk, where nothing
+/// says that they are of different places or times.
 fn one_full(deaths: &mut Vec<Death>, resource: Resource) {
-    let bus = deaths.iter().position(|d| d.signal == Some(Signal::BUS) && d.refused(resource).is_none());
-    let refused = deaths.iter().position(|d| d.refused(resource).is_some() && d.signal.is_none());
-    let (Some(bus), Some(refused)) = (bus, refused) else { return };
-    if !agree_id(&deaths[bus].who.container, &deaths[refused].who.container)
-        || !agree(&deaths[bus].who.pod, &deaths[refused].who.pod)
-    {
-        return;
+    for bus in 0..deaths.len() {
+        let victim = &deaths[bus];
+        if victim.signal != Some(Signal::BUS) || victim.refused(resource).is_some() {
+            continue;
+        }
+        let here = |d: &Death| d.facts.first().map(|f| f.place.input.clone());
+        let place = Who { own_pid: None, host_pid: None, ..victim.who.clone() };
+        let Some(refused) = deaths.iter().position(|d| {
+            let (near, far) = clocks(victim, &moments(d));
+            let relation = compare(&place, &Who { own_pid: None, host_pid: None, ..d.who.clone() });
+            let together = here(d) == here(victim) || near.is_some() || matches!(relation, Relation::Same(_));
+            let apart = far.is_some() || matches!(relation, Relation::Other(_));
+            d.refused(resource).is_some() && d.signal.is_none() && together && !apart
+        }) else {
+            continue;
+        };
+        let other = deaths[refused].clone();
+        let death = &mut deaths[bus];
+        death.order = death.order.min(other.order);
+        death.facts.extend(other.facts);
+        death.facts.sort_by(|a, b| a.place.cmp(&b.place));
+        death.joined.extend(other.joined);
+        death.aside.extend(other.aside);
+        death.traceback = death.traceback.take().or(other.traceback);
+        deaths.remove(refused);
+        return one_full(deaths, resource);
     }
-    let here = |d: &Death| d.facts.first().map(|f| f.place.input.clone());
-    let (times, elsewhere) = (moments(&deaths[refused]), here(&deaths[bus]) != here(&deaths[refused]));
-    let (near, far) = clocks(&deaths[bus], &times);
-    if elsewhere
-        && (far.is_some() || near.is_none() && matches!(compare(&deaths[bus].who, &deaths[refused].who), Relation::Open { .. }))
-    {
-        return;
-    }
-    let other = deaths[refused].clone();
-    let death = &mut deaths[bus];
-    death.order = death.order.min(other.order);
-    death.facts.extend(other.facts);
-    death.facts.sort_by(|a, b| a.place.cmp(&b.place));
-    deaths.remove(refused);
 }
 
 /// The message that workers are gone names several pids, and the signal is known of one: the others went with it.

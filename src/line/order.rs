@@ -64,7 +64,7 @@ impl Order {
         };
         let lines = lines.max(line);
         let end = self.starts.get(next).map_or(lines, |next| next - 1);
-        first + (lines - end) + (line - start)
+        first.saturating_add(lines.max(end) - end).saturating_add(line.saturating_sub(*start))
     }
 }
 

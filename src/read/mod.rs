@@ -193,6 +193,9 @@ impl Collector {
         self.kernel_lines += u64::from(kernel);
         self.journal_lines += u64::from(envelope.kernel == Some(false));
         self.text_lines += u64::from(!line.text.trim().is_empty());
+        if let Some(host) = envelope.host.as_ref().filter(|host| kernel && self.hosts.len() < 2 && !self.hosts.contains(host)) {
+            self.hosts.push(host.clone());
+        }
         if let Some(when) = envelope.when {
             self.order.stamped(line.number, when);
             self.latest = Some(when);

@@ -68,6 +68,10 @@ pub(super) fn raised(death: &Death, _: &Context) -> Option<Finding> {
     let worker = traceback.worker.map_or_else(String::new, |w| format!(" in DataLoader worker {w}"));
     let (cause, text) = match kind {
         "MemoryError" => (Cause::MemoryError, format!("Python could not allocate memory{worker}: an exception, not a kill.")),
+        // Java and Ray use the same word for host memory.
+        "OutOfMemoryError" if traceback.kind.starts_with("java.") || traceback.kind.starts_with("ray.") => {
+            (Cause::MemoryError, format!("Memory of the host was refused{worker}: an exception, not a kill."))
+        }
         "OutOfMemoryError" => (Cause::CudaOom, format!("The accelerator ran out of memory{worker}.")),
         "KeyboardInterrupt" => (Cause::Interrupted, "The program was interrupted (SIGINT).".to_owned()),
         "TimeoutError" | "Timeout" => (Cause::Timeout, format!("Something waited in vain{worker}{at}.")),

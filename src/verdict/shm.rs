@@ -193,9 +193,13 @@ impl Weighed {
 
 /// What is known of the size of /dev/shm: from the container's record, else from a command line.
 pub fn shm_of<'a>(death: &'a Death, context: &'a Context) -> Option<(&'a Fact, Shm)> {
-    let own = death.facts.iter().chain(&context.facts).find_map(|fact| match fact.what {
+    let option = |fact: &'a Fact| match fact.what {
         What::ShmOption(shm) if shm != Shm::Unknown => Some((fact, shm)),
         _ => None,
-    });
-    own.or_else(|| death.containers().find(|(_, c)| c.shm != Shm::Unknown).map(|(fact, c)| (fact, c.shm)))
+    };
+    let record = || death.containers().find(|(_, c)| c.shm != Shm::Unknown).map(|(fact, c)| (fact, c.shm));
+    // A command line of another container says nothing about this one.
+    let other = |fact: &Fact| fact.who.container_name.is_some() && fact.who.container_name != death.who.container_name;
+    let told = || context.facts.iter().filter(|fact| !other(fact)).find_map(option);
+    death.facts.iter().find_map(option).or_else(record).or_else(told)
 }

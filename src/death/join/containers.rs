@@ -159,6 +159,9 @@ pub(in crate::death) fn containers(deaths: &mut Vec<Death>, facts: &[Fact], inpu
     }
 }
 
+/// How many facts of a container's record are added to one death.
+const MOST: usize = 64;
+
 /// Adds a container's record to a death. Its exit is the death's own only where `own`.
 fn attach(death: &mut Death, group: &Group<'_>, join: Join, own: bool) {
     let pid = death.who.host_pid;
@@ -178,6 +181,12 @@ fn attach(death: &mut Death, group: &Group<'_>, join: Join, own: bool) {
             death.signal = Some(Signal::KILL);
         }
     }
-    death.facts.extend(group.facts.iter().map(|fact| (*fact).clone()));
-    death.joined.extend(group.facts.iter().map(|fact| (fact.place.clone(), join)));
+    // A busy container has thousands of events; those that tell of its end count, and of those the last.
+    let (telling, others): (Vec<&Fact>, Vec<&Fact>) =
+        group.facts.iter().partition(|f| !matches!(f.what, What::Event(ContainerEvent::Started | ContainerEvent::ExecDied(_))));
+    let last = telling.len().saturating_sub(MOST);
+    for fact in telling.into_iter().skip(last).chain(others.into_iter().take(MOST)) {
+        death.facts.push(fact.clone());
+        death.joined.push((fact.place.clone(), join));
+    }
 }

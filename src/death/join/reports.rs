@@ -38,7 +38,7 @@ pub(in crate::death) fn reports(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
         }
         joined[index] = true;
         let found = &reports[index];
-        let anonymous = is_anonymous(&deaths[at]) && deaths[at].order.0 == found.order.0;
+        let anonymous = !found.report.quoted && is_anonymous(&deaths[at]) && deaths[at].order.0 == found.order.0;
         adopt(&mut deaths[at], found, (!anonymous).then_some(join), 0);
         let first = deaths[at].who.host_pid;
         let others = (0..found.report.victims.len()).filter(|v| Some(found.report.victims[*v].pid) != first);
@@ -58,7 +58,9 @@ pub(in crate::death) fn reports(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
         let someone_elses = !ours && report.victim_cgroup.is_some() && known.iter().any(|who| who.container.is_some());
         let unjoined = !reasons.is_empty();
         if someone_elses || (!ours && unjoined) {
-            for (at, aside, reason) in reasons {
+            for (at, aside, reason) in
+                reasons.into_iter().filter(|(at, ..)| deaths[*at].aside.len() < VICTIMS).collect::<Vec<_>>()
+            {
                 deaths[at].aside.push((report.victims[0].fact.clone(), aside, reason));
             }
         }

@@ -3,11 +3,12 @@
 use crate::death::identity::{Relation, clocks, compare, relate};
 use crate::death::{Death, Join, merge_who};
 use crate::fact::{Fact, What, Why};
+use crate::seen::Input;
 use crate::time::Stamp;
 use crate::units::Signal;
 
 /// Joins named senders to the deaths they caused. A sender that names a pid of its own makes a death of that process.
-pub(in crate::death) fn senders(deaths: &mut Vec<Death>, facts: &[Fact]) {
+pub(in crate::death) fn senders(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input]) {
     let told = deaths.len();
     for fact in facts {
         let What::Stopped { why, signal, .. } = &fact.what else { continue };
@@ -86,7 +87,10 @@ pub(in crate::death) fn senders(deaths: &mut Vec<Death>, facts: &[Fact]) {
                 who: fact.who.clone(),
                 signal: *signal,
                 facts: vec![fact.clone()],
-                order: (usize::MAX, fact.place.line.unwrap_or(0)),
+                order: (
+                    inputs.iter().position(|input| input.name == fact.place.input).unwrap_or(usize::MAX),
+                    fact.place.line.unwrap_or(0),
+                ),
                 count: 1,
                 beside: told > 0,
                 ..Death::default()
