@@ -90,11 +90,12 @@ fn surroundings(death: &Death) -> bool {
 
 /// Whether all that is known passes on what happened to somebody else.
 fn is_echoed(death: &Death) -> bool {
-    death.facts.iter().all(|f| match &f.what {
-        What::Container(container) => container.exit_code.is_none_or(|code| Signal::from_status(code).is_none()),
-        What::Ended { how: How::Code(code), .. } => Signal::from_status(*code).is_none(),
-        What::Raised { kind, .. } => is_echo(kind),
-        What::PeerLost | What::TimedOut { .. } | What::ShmOption(_) | What::MemoryOption(_) | What::Event(_) => true,
-        _ => false,
-    })
+    death.signal.is_none()
+        && death.facts.iter().all(|f| match &f.what {
+            What::Container(container) => container.exit_code.is_none_or(|code| Signal::from_status(code).is_none()),
+            What::Ended { how: How::Code(code), .. } => Signal::from_status(*code).is_none(),
+            What::Raised { kind, .. } => is_echo(kind),
+            What::PeerLost | What::TimedOut { .. } | What::ShmOption(_) | What::MemoryOption(_) | What::Event(_) => true,
+            _ => false,
+        })
 }

@@ -1,7 +1,7 @@
 //! Identity: whether two descriptions can be of the same process, by ids, names and clocks.
 
 use super::{Aside, Death, Join};
-use crate::fact::{Role, What, Who};
+use crate::fact::{ContainerEvent, Role, What, Who};
 use crate::time::{Gap, Stamp};
 
 /// How far apart two clocks may be for one event, in seconds: `dmesg -T` drifts, containers are seen to end late.
@@ -145,7 +145,12 @@ pub(super) fn clocks(death: &Death, times: &[Stamp]) -> (Option<Gap>, Option<Gap
 /// All moments that the evidence of a death gives for it.
 pub(super) fn moments(death: &Death) -> Vec<Stamp> {
     let ends = death.containers().filter_map(|(_, c)| c.finished);
-    let said = death.facts.iter().filter(|f| !matches!(f.what, What::Container(_))).flat_map(|f| [f.when, f.boot]).flatten();
+    let said = death
+        .facts
+        .iter()
+        .filter(|f| !matches!(f.what, What::Container(_) | What::Event(ContainerEvent::Started)))
+        .flat_map(|f| [f.when, f.boot])
+        .flatten();
     ends.chain(said).collect()
 }
 

@@ -1,6 +1,6 @@
 //! The programs' own words as deaths: which messages speak of the same process, which are consequences of another.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::claims::{is_echo, signal_of, speaks_of_death};
 use super::identity::{Relation, agree, agree_id, compare, plausible, relate};
@@ -42,14 +42,15 @@ impl Ledger {
         let tracebacks = traceback::group(facts);
         let ends: HashMap<u64, &Traceback> =
             tracebacks.iter().filter_map(|t| t.raised.place.line.map(|line| (line, t))).collect();
-        let ignored =
-            |line: u64| tracebacks.iter().any(|t| t.ignored && t.first_line <= line && Some(line) <= t.raised.place.line);
+        let dropped: Vec<(u64, Option<u64>)> =
+            tracebacks.iter().filter(|t| t.ignored).map(|t| (t.first_line, t.raised.place.line)).collect();
+        let ignored = |line: u64| dropped.iter().any(|(first, last)| *first <= line && Some(line) <= *last);
         let mut lines: BTreeMap<u64, Vec<&Fact>> = BTreeMap::new();
         for fact in facts {
             lines.entry(fact.place.line.unwrap_or(0)).or_default().push(fact);
         }
-        let headings =
-            |line: u64| facts.iter().any(|f| matches!(f.what, What::Traceback(Opening::Heading)) && f.place.line == Some(line));
+        let is_heading = |f: &&&Fact| matches!(f.what, What::Traceback(Opening::Heading));
+        let headings: HashSet<u64> = facts.iter().filter(is_heading).filter_map(|f| f.place.line).collect();
         let mut current: Option<(u64, &Who)> = None;
         let mut row: Option<(u64, Who)> = None;
         let mut stack: Option<(usize, u64)> = None;
@@ -79,7 +80,7 @@ impl Ledger {
                 }
             }
             if spoken.is_empty() {
-                if let Some(traceback) = traceback.filter(|t| !t.ignored && !headings(line)) {
+                if let Some(traceback) = traceback.filter(|t| !t.ignored && !headings.contains(&line)) {
                     self.exception(input, line, traceback);
                 }
                 continue;

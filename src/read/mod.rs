@@ -7,7 +7,7 @@ mod stream;
 
 use evidence::{complete, cut, fact};
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::{Hash, Hasher};
 use std::io::{Cursor, Read};
 use std::ops::RangeInclusive;
@@ -32,6 +32,9 @@ const DOCUMENT: usize = 32 << 20;
 /// How many facts of one pattern are kept for each input; the rest is counted. A DataLoader message repeated by ten
 /// thousand ranks says no more than by twenty thousand.
 const REPEATS: usize = 20_000;
+
+/// How many of the last facts of one sort are kept when there are more.
+const LAST: usize = 256;
 
 /// How much evidence text is kept for each input, in bytes.
 const TEXT: usize = 64 << 20;
@@ -142,6 +145,7 @@ struct Collector {
     order: Order,
     hosts: Vec<String>,
     repeats: HashMap<Sort, usize>,
+    last: HashMap<Sort, VecDeque<Fact>>,
     text: usize,
     dropped: u64,
 }
@@ -163,6 +167,7 @@ impl Collector {
             order: Order::default(),
             hosts: Vec::new(),
             repeats: HashMap::new(),
+            last: HashMap::new(),
             text: 0,
             dropped: 0,
         }
@@ -271,15 +276,25 @@ impl Collector {
         let sort = (fact.id, std::mem::discriminant(&fact.what), event);
         let repeats = self.repeats.entry(sort).or_default();
         *repeats += 1;
-        self.text += fact.text.len();
-        if *repeats > REPEATS || self.text > TEXT {
-            self.dropped += 1;
-        } else {
+        if *repeats <= REPEATS && self.text <= TEXT {
+            self.text += fact.text.len();
             self.facts.push(fact);
+            return;
+        }
+        // What is said last is nearest to the end that is asked about.
+        let last = self.last.entry(sort).or_default();
+        last.push_back(fact);
+        if last.len() > LAST {
+            last.pop_front();
+            self.dropped += 1;
         }
     }
 
     fn finish(mut self, reading: &mut Reading) {
+        if !self.last.is_empty() {
+            self.facts.extend(std::mem::take(&mut self.last).into_values().flatten());
+            self.facts.sort_by_key(|fact| fact.place.line);
+        }
         if self.order.reversed() {
             let text = if self.order.known() {
                 for place in self.facts.iter_mut().map(|fact| &mut fact.place) {
