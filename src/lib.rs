@@ -16,11 +16,12 @@
 //! | 7 | [`report`] | the only thing a renderer sees, and the renderers |
 //! | 8 | [`examine`], [`context`] | the whole way of one incident, and the lines around its evidence |
 //! | 9 | [`scan`] | many incidents, in parallel |
-//! | 10, 11 | `output`, `follow`, `tee`, `interrupt`, `explain`, then this file, `cli`, `main` | wiring |
+//! | 10, 11 | `output`, `follow`, `tee`, `interrupt`, `explain`, `inputs`, `size`, then this file, `cli`, `main` | wiring |
 //!
 //! # Invariants
 //!
-//! 1. Judging never sees text: from `death` upwards nothing is matched, quoted text is only carried.
+//! 1. Judging never sees text: from `death` upwards quoted text is only carried. What is compared there was read as a value:
+//!    the name of a program, an exception, a function or a source file.
 //! 2. Reading never judges: a pattern says what a line says.
 //! 3. Reading never fails: any bytes give facts and notes.
 //! 4. Patterns hold no state: what spans lines is put together in `death`.

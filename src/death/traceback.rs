@@ -103,7 +103,7 @@ pub(super) fn group(facts: &[&Fact]) -> Vec<Traceback> {
                     // The frames of a stack that was printed long ago.
                     part.frames.clear();
                 }
-                let passed_on = fact.who.worker.filter(|_| message.contains("DataLoader worker process"));
+                let passed_on = fact.who.worker;
                 if part.worker.is_some() {
                     // The original exception of a worker: it replaces what the main process announced.
                     if let Some(last) = done.iter_mut().rev().find(|t| t.raised.who.rank == fact.who.rank) {
