@@ -252,7 +252,7 @@ fn plain(texts: &[&str]) -> HashSet<String> {
 }
 
 /// What follows `10:00:00 `, `10:00:00.123 ` or `10:00:00,123 `.
-fn clock(text: &str) -> Option<&str> {
+pub(super) fn clock(text: &str) -> Option<&str> {
     let bytes = text.as_bytes();
     let pair = |at: usize| bytes.get(at..at + 2).is_some_and(|pair| pair.iter().all(u8::is_ascii_digit));
     let colon = |at: usize| bytes.get(at) == Some(&b':');

@@ -6,6 +6,7 @@
 
 mod assemble;
 mod block;
+mod carrier;
 mod ci;
 mod clean;
 mod container;
