@@ -139,7 +139,7 @@ pub(super) fn compose<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest
 
 /// `10:00:01 train.1   | ` of foreman and honcho: the time, a process with its number, padded, and a bar.
 pub(super) fn foreman<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
-    let rest = super::habit::clock(text)?;
+    let rest = super::parts::clock(text)?;
     let (name, rest) = rest.split_once(' ')?;
     let (process, number) = name.rsplit_once('.')?;
     let word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');

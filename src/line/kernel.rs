@@ -27,7 +27,7 @@ pub(super) enum Relative {
 }
 
 /// Digits as microseconds, from `54.717291`.
-fn boot(text: &str) -> Option<u64> {
+pub(super) fn boot(text: &str) -> Option<u64> {
     let (whole, fraction) = text.split_once('.')?;
     if fraction.len() != 6 || !(whole.bytes().chain(fraction.bytes())).all(|b| b.is_ascii_digit()) {
         return None;

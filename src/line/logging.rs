@@ -15,6 +15,11 @@ fn level(text: &str) -> Option<&str> {
     (!rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')).then_some(rest)
 }
 
+/// Whether a text begins with a level, as after the clock of rich.
+pub(super) fn levelled_at(text: &str) -> bool {
+    level(text.trim_start_matches(' ')).is_some()
+}
+
 /// A word that a logger or module is named by.
 fn name(text: &str) -> bool {
     !text.is_empty() && text.len() <= 96 && text.chars().all(|c| c.is_alphanumeric() || "._-/<>:".contains(c))
@@ -132,15 +137,38 @@ fn airflow(rest: &str) -> Option<&str> {
     source(place).then(|| level(rest))??.strip_prefix(" - ")
 }
 
-/// `train: ` after a level: a logger's name. Programs that speak of a failure put theirs there too, and so do exceptions.
+/// `train: ` after a level: a logger's name, where what follows begins as a message does. Programs that speak of a failure
+/// put their names there too, and so do those who tell of one.
 fn logger(rest: &str) -> Option<&str> {
-    const PROGRAMS: [&str; 12] =
-        ["python", "python3", "bash", "sh", "srun", "slurmstepd", "kernel", "systemd", "mpirun", "torchrun", "error", "signal"];
+    const WORDS: [&str; 22] = [
+        "python",
+        "python3",
+        "bash",
+        "sh",
+        "srun",
+        "slurmstepd",
+        "kernel",
+        "systemd",
+        "mpirun",
+        "torchrun",
+        "error",
+        "signal",
+        "reason",
+        "cause",
+        "status",
+        "state",
+        "message",
+        "exception",
+        "caught",
+        "result",
+        "output",
+        "text",
+    ];
     let (word, message) = rest.split_once(": ")?;
     let known = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'.');
     let named = word.len() <= 64 && word.starts_with(|c: char| c.is_ascii_lowercase()) && word.bytes().all(known);
-    let spoken = PROGRAMS.contains(&word) || word.ends_with(".sh") || message.starts_with("line ");
-    (named && !spoken && !message.starts_with("error: ")).then_some(message)
+    let begun = message.starts_with(|c: char| c.is_ascii_uppercase()) || message.starts_with("  ");
+    (named && begun && !WORDS.contains(&word) && !word.ends_with(".sh")).then_some(message)
 }
 
 /// ` - mmdet - INFO - ` and ` - INFO - __main__ - `.
@@ -288,6 +316,9 @@ mod tests {
             ("[2024-02-11, 10:01:00 UTC] x", "[2024-02-11, 10:01:00 UTC] x", None),
             ("2021-07-08 08:28:11,123 - Killed", "Killed", None),
             ("2026-09-12 08:10:21,123 ERROR train: Killed", "Killed", None),
+            ("2026-09-12 08:10:21,123 ERROR train:   File \"x\"", "  File \"x\"", None),
+            ("2026-09-12 08:10:21,123 INFO loss: 0.3", "loss: 0.3", None),
+            ("2026-09-12 08:10:21,123 ERROR reason: OOMKilled", "reason: OOMKilled", None),
             ("2026-09-12 08:10:21,123 ERROR RuntimeError: x", "RuntimeError: x", None),
             ("2026-09-12 08:10:21,123 ERROR torch.OutOfMemoryError: x", "torch.OutOfMemoryError: x", None),
             ("2026-09-12 08:10:21,123 ERROR slurmstepd: error: x", "slurmstepd: error: x", None),

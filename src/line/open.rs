@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::time;
 
-use super::{Envelope, carrier, ci, clean, container, habit, json, kernel, logging, pairs, rank, syslog};
+use super::{Envelope, carrier, ci, clean, container, json, kernel, logging, pairs, parts, rank, syslog};
 
 /// Envelopes nest a few deep; more than this is hostile text.
 const DEPTH: usize = 12;
@@ -65,7 +65,7 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
                 .or_else(|| carrier::grep(text))
                 .or_else(|| carrier::host(text, envelope))
                 .or_else(|| container::foreman(text, envelope))
-                .or_else(|| habit::jenkins(text).map(Rest::Tail)),
+                .or_else(|| parts::jenkins(text).map(Rest::Tail)),
         },
         b' ' => logging::rich(text).or_else(|| rank::label(text, envelope)).or_else(|| carrier::indented(text)),
         // None of the envelopes that begin with a letter is without all of these.
