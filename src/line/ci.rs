@@ -52,6 +52,15 @@ pub(super) fn buildkite<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Re
     Some(Rest::Tail(rest.trim_start_matches('\u{7}')))
 }
 
+/// `#15 312.4 Killed` of BuildKit's plain progress: the step and the seconds since it began.
+pub(super) fn buildkit(text: &str) -> Option<Rest<'_>> {
+    let (step, rest) = text.strip_prefix('#')?.split_once(' ')?;
+    let (seconds, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+    let (whole, fraction) = seconds.split_once('.')?;
+    let number = |digits: &str, most| (1..=most).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
+    (number(step, 4) && number(whole, 6) && number(fraction, 3)).then_some(Rest::Tail(rest))
+}
+
 /// `section_start:1764331201:prepare_executor` of GitLab. A carriage return follows it, so it is a line of its own here.
 pub(super) fn section<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
     let rest = text.strip_prefix("section_start:").or_else(|| text.strip_prefix("section_end:"))?;
@@ -79,6 +88,11 @@ mod tests {
             ("a\tb\tc", "a\tb\tc"),
             ("_bk;t=1700000000000\u{7}Killed", "Killed"),
             ("_bk;t=17", "_bk;t=17"),
+            ("#15 312.4 Killed", "Killed"),
+            ("#15 312.4   File \"x\"", "  File \"x\""),
+            ("#15 ERROR: process \"x\"", "#15 ERROR: process \"x\""),
+            ("# 15 312.4 x", "# 15 312.4 x"),
+            ("#15 v1.2 x", "#15 v1.2 x"),
             ("08:00:00  Killed", "Killed"),
             ("08:00:00      File \"x\"", "    File \"x\""),
             ("[2024-02-13T10:00:00.123Z] Killed", "Killed"),

@@ -137,6 +137,21 @@ pub(super) fn compose<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest
     Some(Rest::Tail(rest))
 }
 
+/// `10:00:01 train.1   | ` of foreman and honcho: the time, a process with its number, padded, and a bar.
+pub(super) fn foreman<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
+    let rest = super::parts::clock(text)?;
+    let (name, rest) = rest.split_once(' ')?;
+    let (process, number) = name.rsplit_once('.')?;
+    let word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
+    if process.is_empty() || !process.bytes().all(word) || number.is_empty() || !number.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let rest = rest.trim_start_matches(' ').strip_prefix('|')?;
+    let rest = if rest.is_empty() { rest } else { rest.strip_prefix(' ')? };
+    envelope.container = Some(name.to_owned());
+    Some(Rest::Tail(rest))
+}
+
 /// Whether a name ends in the number that Compose gives to each container, or names a host of a SageMaker job. Tables of
 /// other programs have bars too.
 fn numbered(name: &str) -> bool {
@@ -166,6 +181,9 @@ mod tests {
             ("2026-09-12T08:41:51.000Z {app=\"t\",pod=\"t-0\"} Killed", "Killed"),
             ("2026-09-12T08:41:51Z {}   File \"x\"", "  File \"x\""),
             ("2026-09-12T08:41:51Z {\"a\": 1}", "{\"a\": 1}"),
+            ("10:00:01 train.1   | Killed", "Killed"),
+            ("10:00:01 train.1 |   File \"x\"", "  File \"x\""),
+            ("10:00:01 train | x", "10:00:01 train | x"),
             ("204 | model.encoder | Linear", "204 | model.encoder | Linear"),
             ("Name | Type | Params", "Name | Type | Params"),
         ] {

@@ -5,7 +5,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Envelope, clean};
+use super::parts::{after, clock, digits, dns, host, letter, numbered, tells, word};
+use super::{Envelope, clean, early};
+use crate::time::Stamp;
 
 /// How much of an input is looked at, in bytes.
 pub(super) const SAMPLE: usize = 64 << 10;
@@ -37,10 +39,28 @@ enum Kind {
     Rank,
     /// `10:00:00 text`: a time of the day, of which nothing is kept as it has no date.
     Clock,
+    /// `[10:00:00] text` of CircleCI.
+    Face,
+    /// `trainer/0 text` of torchx: a role and its replica.
+    Role,
+    /// `[12.000002] text`: the kernel's stamps without their padding.
+    Early,
 }
 
-const KINDS: [Kind; 9] =
-    [Kind::Number, Kind::Host, Kind::Stern, Kind::SternAll, Kind::Kubetail, Kind::Bar, Kind::Label, Kind::Rank, Kind::Clock];
+const KINDS: [Kind; 12] = [
+    Kind::Number,
+    Kind::Host,
+    Kind::Stern,
+    Kind::SternAll,
+    Kind::Kubetail,
+    Kind::Bar,
+    Kind::Label,
+    Kind::Rank,
+    Kind::Clock,
+    Kind::Face,
+    Kind::Role,
+    Kind::Early,
+];
 
 /// A prefix in its parts.
 struct Prefix<'a> {
@@ -91,7 +111,8 @@ impl Habits {
         let wide = prefixes.iter().all(|prefix| prefix.rest.is_empty() || prefix.rest.starts_with(' '));
         let others = texts.len() - prefixes.len();
         // A prompt, a heading and a last word of the tool itself may stand without the prefix.
-        if prefixes.len() < FEWEST || prefixes.len() < 2 * others || others > 2.max(texts.len() / 10) {
+        let fewest = if kind == Kind::Early { 1 } else { FEWEST };
+        if prefixes.len() < fewest || prefixes.len() < 2 * others || others > 2.max(texts.len() / 10) {
             return false;
         }
         let mut count: HashMap<(&str, &str), usize> = HashMap::new();
@@ -105,10 +126,13 @@ impl Habits {
                 true
             }
             // A label before every line of a single rank is as likely a step that goes by slowly.
+            Kind::Rank if count.len() == 1 => others == 0 && prefixes.iter().any(|prefix| proves(prefix.rest)),
+            Kind::Face => true,
+            Kind::Early => early::shown(prefixes.iter().map(|prefix| (prefix.key, prefix.rest))),
             Kind::Rank | Kind::Label => count.len() >= 2 && count.len() * 3 <= prefixes.len(),
             // An application's own words differ from line to line; those of a prefix do not.
             Kind::Stern | Kind::SternAll => prefixes.len() > FEWEST && count.len() * 3 <= prefixes.len(),
-            Kind::Host | Kind::Kubetail | Kind::Bar => count.len() * 2 <= prefixes.len(),
+            Kind::Host | Kind::Kubetail | Kind::Bar | Kind::Role => count.len() * 2 <= prefixes.len(),
         }
     }
 
@@ -118,13 +142,17 @@ impl Habits {
         for kind in &self.kinds {
             let Some(Prefix { key, more, rest }) = self.prefix(*kind, text) else { continue };
             match kind {
-                Kind::Number | Kind::Clock => {}
+                Kind::Number | Kind::Clock | Kind::Face => {}
+                Kind::Early => {
+                    envelope.boot = early::micros(key).map(Stamp::Boot).or(envelope.boot);
+                    envelope.by_kernel(true);
+                }
                 Kind::Host => envelope.host = Some(key.to_owned()),
                 Kind::Stern | Kind::SternAll | Kind::Kubetail => {
                     envelope.pod = Some(key.to_owned());
                     envelope.container = Some(more.to_owned()).filter(|name| !name.is_empty());
                 }
-                Kind::Bar => envelope.container = Some(key.to_owned()),
+                Kind::Bar | Kind::Role => envelope.container = Some(key.to_owned()),
                 Kind::Label | Kind::Rank => envelope.rank = key.parse().ok(),
             }
             text = rest;
@@ -168,6 +196,18 @@ impl Habits {
                 let (digits, nothing) = digits(inside, 4)?;
                 nothing.is_empty().then(|| Some(one((digits, after(rest)?))))?
             }
+            Kind::Face => {
+                let (inside, rest) = super::kernel::bracketed(text).filter(|(inside, _)| inside.len() == 8)?;
+                clock(inside)?;
+                Some(Prefix { key: "", more: "", rest: after(rest)? }).filter(|prefix| !super::logging::levelled_at(prefix.rest))
+            }
+            Kind::Role => {
+                let (key, rest) = text.split_once(' ').unwrap_or((text, ""));
+                let (role, replica) = key.split_once('/')?;
+                let named = role.starts_with(|c: char| c.is_ascii_alphabetic()) && role.bytes().all(word);
+                (named && digits(replica, 4)?.1.is_empty()).then_some(Prefix { key, more: "", rest })
+            }
+            Kind::Early => early::stamped(text).map(one),
             Kind::Clock => {
                 let rest = clock(text)?;
                 let rest = if self.wide { rest.strip_prefix(' ').unwrap_or(rest) } else { rest };
@@ -183,45 +223,6 @@ fn rises(prefixes: &[Prefix<'_>]) -> bool {
     numbers.windows(2).all(|pair| matches!(pair, [a, b] if a < b))
 }
 
-/// Digits at the beginning of a text, at most so many, and what follows.
-fn digits(text: &str, most: usize) -> Option<(&str, &str)> {
-    let end = text.bytes().position(|b| !b.is_ascii_digit()).unwrap_or(text.len());
-    (1..=most).contains(&end).then(|| text.split_at_checked(end))?
-}
-
-/// A line number and what follows. One after blanks is right-aligned, so that a single blank may end it.
-fn numbered(text: &str) -> Option<(&str, &str)> {
-    let aligned = text.trim_start_matches(' ');
-    let (number, rest) = digits(aligned, 9)?;
-    let wide = text.len() - aligned.len() + number.len() >= 5;
-    match rest.chars().next() {
-        None if wide => Some((number, "")),
-        Some('\t' | ':') => Some((number, rest.get(1..)?)),
-        Some(' ') if wide => Some((number, rest.get(1..)?)),
-        // A time of the day and a date begin with digits too.
-        _ => None,
-    }
-}
-
-/// What follows one blank; a line that is otherwise empty may have lost it.
-fn after(rest: &str) -> Option<&str> {
-    if rest.is_empty() { Some(rest) } else { rest.strip_prefix(' ') }
-}
-
-fn word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')
-}
-
-fn letter(name: &str) -> bool {
-    name.bytes().any(|b| b.is_ascii_alphabetic())
-}
-
-/// Whether a word is a name that Kubernetes allows.
-fn dns(name: &str) -> bool {
-    let known = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'.');
-    !name.is_empty() && name.len() <= 253 && name.bytes().all(known) && !name.starts_with(['-', '.'])
-}
-
 /// `pod container text`. The name of a pod has a hyphen, as nearly all of them do; a container's begins with a letter.
 fn stern(text: &str) -> Option<Prefix<'_>> {
     let (key, rest) = text.split_once(' ')?;
@@ -230,46 +231,16 @@ fn stern(text: &str) -> Option<Prefix<'_>> {
     named.then_some(Prefix { key, more, rest })
 }
 
-/// `name: text`.
-fn host(text: &str) -> Option<(&str, &str)> {
-    let end = text.bytes().take(80).position(|b| !word(b))?;
-    let (name, rest) = text.split_at_checked(end)?;
-    Some((name, after(rest.strip_prefix(':')?)?)).filter(|_| letter(name))
-}
-
-/// Whether a name is one of a host: it has a number, and is none of the programs that have one.
-fn tells(name: &str) -> bool {
-    const PROGRAMS: [&str; 6] = ["python", "torch", "mpi", "conda", "pip", "rank"];
-    name.bytes().any(|b| b.is_ascii_digit()) && !PROGRAMS.iter().any(|program| name.starts_with(program))
+/// Whether no program says this after a word of its own.
+fn proves(rest: &str) -> bool {
+    rest.starts_with("  File \"") || rest == "Traceback (most recent call last):"
 }
 
 /// Hosts without a number, known by what they put their name before: a program that speaks for itself does not indent its
 /// message, nor begin it with the heading of a traceback.
 fn plain(texts: &[&str]) -> HashSet<String> {
     let prefixed = texts.iter().filter_map(|text| host(text));
-    let proves = |rest: &str| rest.starts_with("  File \"") || rest == "Traceback (most recent call last):";
     prefixed.filter(|(_, rest)| proves(rest)).map(|(name, _)| name.to_owned()).collect()
-}
-
-/// What follows `10:00:00 `, `10:00:00.123 ` or `10:00:00,123 `.
-fn clock(text: &str) -> Option<&str> {
-    let bytes = text.as_bytes();
-    let pair = |at: usize| bytes.get(at..at + 2).is_some_and(|pair| pair.iter().all(u8::is_ascii_digit));
-    let colon = |at: usize| bytes.get(at) == Some(&b':');
-    if !(pair(0) && colon(2) && pair(3) && colon(5) && pair(6)) {
-        return None;
-    }
-    let rest = text.get(8..)?;
-    let rest = match rest.strip_prefix(['.', ',']) {
-        Some(fraction) => digits(fraction, 9)?.1,
-        None => rest,
-    };
-    after(rest)
-}
-
-/// Jenkins's Timestamper writes two blanks after the time of the day, which few others do.
-pub(super) fn jenkins(text: &str) -> Option<&str> {
-    clock(text)?.strip_prefix(' ').filter(|rest| !rest.trim().is_empty())
 }
 
 #[cfg(test)]
@@ -308,6 +279,9 @@ mod tests {
             [" 0: ", "12: "],
             ["[0] ", "[1] "],
             ["10:00:00 ", "10:00:01 "],
+            ["[10:00:00] ", "[10:00:01] "],
+            ["10.0.0.3: ", "10.0.0.4: "],
+            ["trainer/0 ", "trainer/1 "],
             ["10:00:00.120  ", "10:00:01.130  "],
         ] {
             let mut text = String::from("$ logs\n");
@@ -326,7 +300,7 @@ mod tests {
                 (e.rank, e.host.clone(), e.pod.clone(), e.container.clone())
             };
             let (first, second) = (who(&all[1]), who(&all[2]));
-            assert!(first != second || moulds[0].starts_with("10:"), "{moulds:?}: {first:?}");
+            assert!(first != second || moulds[0].contains("10:0"), "{moulds:?}: {first:?}");
         }
     }
 
@@ -345,12 +319,23 @@ mod tests {
     }
 
     #[test]
+    fn a_single_rank_goes_where_all_lines_bear_it() {
+        let crash = "Traceback (most recent call last):\n  File \"x\"\n    f()\nRuntimeError: x\n";
+        let text: String = crash.lines().map(|line| format!("[0] {line}\n")).collect();
+        let all = read(&text);
+        assert!(all.iter().map(|line| &*line.text).eq(crash.lines()));
+        assert_eq!(read("[0] a\n[0] b\n[0] c\n[0] d\n[0] e\n")[0].text, "[0] a");
+        assert_eq!(read(&format!("epoch 0\n{text}"))[1].text, "[0] Traceback (most recent call last):");
+    }
+
+    #[test]
     fn words_of_programs_stay() {
         for text in [
             "slurmstepd: error: a\nslurmstepd: error: b\nsrun: error: c\nsrun: error: d\nsrun: error: e\n",
             "python3: a\npython3: b\npython3: c\npython3: d\n",
             "step1: a\nstep2: b\nstep3: c\nstep4: d\nstep5: e\n",
             "epoch 0 [1/9]\nepoch 0 [2/9]\nepoch 0 [3/9]\nepoch 0 [4/9]\nepoch 0 [5/9]\n",
+            "train/1 a\ntrain/2 b\ntrain/3 c\ntrain/4 d\n",
             "[INFO] a\n[INFO] b\n[INFO] c\n[INFO] d\n",
             "Name | Type\nconv | Conv2d\nfc | Linear\nbn | Norm\nrelu | ReLU\n",
         ] {

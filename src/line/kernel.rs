@@ -4,6 +4,20 @@ use super::Envelope;
 use super::open::Rest;
 use crate::time::{self, Iso, Stamp, Zone};
 
+/// The facilities of syslog.
+const FACILITIES: [&str; 20] = [
+    "kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv", "ftp", "local0", "local1",
+    "local2", "local3", "local4", "local5", "local6", "local7",
+];
+
+/// The levels of syslog.
+const LEVELS: [&str; 8] = ["emerg", "alert", "crit", "err", "warn", "notice", "info", "debug"];
+
+/// Whether a word is a facility and a level, as `kern.err`.
+pub(super) fn facility(word: &str) -> bool {
+    word.split_once('.').is_some_and(|(facility, level)| FACILITIES.contains(&facility) && LEVELS.contains(&level))
+}
+
 /// What `dmesg -e` prints in place of a whole stamp.
 pub(super) enum Relative {
     /// `[Dec 1 06:55]`: a new minute.
@@ -13,7 +27,7 @@ pub(super) enum Relative {
 }
 
 /// Digits as microseconds, from `54.717291`.
-fn boot(text: &str) -> Option<u64> {
+pub(super) fn boot(text: &str) -> Option<u64> {
     let (whole, fraction) = text.split_once('.')?;
     if fraction.len() != 6 || !(whole.bytes().chain(fraction.bytes())).all(|b| b.is_ascii_digit()) {
         return None;
@@ -109,11 +123,6 @@ pub(super) fn iso<'a>(found: &Iso, rest: &'a str, envelope: &mut Envelope) -> Op
 
 /// `kern  :err   : ` of `dmesg -x`: facility and level. Anybody may write to the ring buffer, but never as `kern`.
 pub(super) fn decoded<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
-    const FACILITIES: [&str; 20] = [
-        "kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv", "ftp", "local0", "local1",
-        "local2", "local3", "local4", "local5", "local6", "local7",
-    ];
-    const LEVELS: [&str; 8] = ["emerg", "alert", "crit", "err", "warn", "notice", "info", "debug"];
     let colon = text.bytes().take(9).position(|b| b == b':').filter(|at| *at >= 6)?;
     let facility = text.get(..colon)?.trim_end();
     let rest = text.get(colon + 1..)?;

@@ -15,6 +15,11 @@ fn level(text: &str) -> Option<&str> {
     (!rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')).then_some(rest)
 }
 
+/// Whether a text begins with a level, as after the clock of rich.
+pub(super) fn levelled_at(text: &str) -> bool {
+    level(text.trim_start_matches(' ')).is_some()
+}
+
 /// A word that a logger or module is named by.
 fn name(text: &str) -> bool {
     !text.is_empty() && text.len() <= 96 && text.chars().all(|c| c.is_alphanumeric() || "._-/<>:".contains(c))
@@ -56,6 +61,11 @@ pub(super) fn word<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a
         // ctime(3) and the like stand before messages too, but then a separator follows.
         _ => {
             let (stamp, rest) = super::open::timed(text).then(|| time::ctime(text))??;
+            // horovodrun writes the rank and the stream right after the year: `Fri Sep 25 16:52:53 2020[0]<stderr>:`.
+            if let Some(rest) = super::rank::bracket(rest, envelope).filter(|_| rest.contains(">:")) {
+                envelope.saw(stamp);
+                return Some(rest);
+            }
             let rest = rest.strip_prefix(": ").or_else(|| rest.strip_prefix(" - "))?;
             envelope.saw(stamp);
             return Some(Rest::Tail(rest));
@@ -95,14 +105,70 @@ fn detailed<'a>(rest: &'a str, envelope: &mut Envelope) -> &'a str {
         envelope.speaker = Some(pid);
         return after;
     }
+    // torch_xla's xla_dist: the worker's address and its number.
+    if let Some((host, message)) = rest.strip_prefix(' ').and_then(worker) {
+        envelope.host = Some(host.to_owned());
+        return message;
+    }
     dashed(rest)
+        .or_else(|| airflow(rest))
         .or_else(|| loguru(rest))
         .or_else(|| tensorflow(rest))
         .or_else(|| ray(rest))
         .or_else(|| rest.strip_prefix(": "))
+        .or_else(|| rest.strip_prefix(" - "))
         .or_else(|| levelled(rest.trim_start_matches(' ')))
         .or_else(|| rest.strip_prefix(' '))
         .unwrap_or(rest)
+}
+
+/// `10.164.0.33 [0] `: an address, a number, and the message.
+fn worker(rest: &str) -> Option<(&str, &str)> {
+    let (host, rest) = rest.split_once(' ')?;
+    host.parse::<std::net::Ipv4Addr>().ok()?;
+    let (number, rest) = super::kernel::bracketed(rest)?;
+    number.parse::<u32>().ok()?;
+    Some((host, if rest.is_empty() { rest } else { rest.strip_prefix(' ')? }))
+}
+
+/// ` {subprocess.py:93} INFO - ` of Airflow.
+fn airflow(rest: &str) -> Option<&str> {
+    let (place, rest) = rest.strip_prefix(" {")?.split_once("} ")?;
+    source(place).then(|| level(rest))??.strip_prefix(" - ")
+}
+
+/// `train: ` after a level: a logger's name, where what follows begins as a message does. Programs that speak of a failure
+/// put their names there too, and so do those who tell of one.
+fn logger(rest: &str) -> Option<&str> {
+    const WORDS: [&str; 22] = [
+        "python",
+        "python3",
+        "bash",
+        "sh",
+        "srun",
+        "slurmstepd",
+        "kernel",
+        "systemd",
+        "mpirun",
+        "torchrun",
+        "error",
+        "signal",
+        "reason",
+        "cause",
+        "status",
+        "state",
+        "message",
+        "exception",
+        "caught",
+        "result",
+        "output",
+        "text",
+    ];
+    let (word, message) = rest.split_once(": ")?;
+    let known = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'.');
+    let named = word.len() <= 64 && word.starts_with(|c: char| c.is_ascii_lowercase()) && word.bytes().all(known);
+    let begun = message.starts_with(|c: char| c.is_ascii_uppercase()) || message.starts_with("  ");
+    (named && begun && !WORDS.contains(&word) && !word.ends_with(".sh")).then_some(message)
 }
 
 /// ` - mmdet - INFO - ` and ` - INFO - __main__ - `.
@@ -125,7 +191,10 @@ fn loguru(rest: &str) -> Option<&str> {
         return None;
     }
     let rest = rest.strip_prefix(' ').unwrap_or(rest);
-    Some(rest.split_once(" - ").filter(|(place, _)| name(place)).map_or(rest, |(_, message)| message))
+    let placed = rest.split_once(" - ").filter(|(place, _)| name(place));
+    // fairseq has a third column for the logger: ` | ERROR | stderr | `.
+    let column = || rest.split_once(" | ").filter(|(logger, _)| name(logger));
+    Some(placed.or_else(column).map_or(rest, |(_, message)| message))
 }
 
 /// `: I tensorflow/core/common_runtime/gpu/gpu_device.cc:1406] ` of TensorFlow.
@@ -156,7 +225,8 @@ fn levelled(rest: &str) -> Option<&str> {
         return level(after.trim_start_matches(' '))?.trim_start_matches(' ').strip_prefix(": ");
     }
     let after = level(rest)?;
-    Some(after.strip_prefix(':').unwrap_or(after).trim_start_matches(' '))
+    let message = after.strip_prefix(':').unwrap_or(after).trim_start_matches(' ');
+    Some(if after.starts_with(' ') { logger(message).unwrap_or(message) } else { message })
 }
 
 /// Stamps in brackets: `[2023-07-20 15:44:55,020] [INFO] [launch.py:315:sigkill_handler] `, `[03/02 07:12:22 detectron2]: `,
@@ -181,6 +251,15 @@ pub(super) fn bracket<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest
         }
         return Some(Rest::Tail(message));
     }
+    // Airflow puts a comma after the date, Optuna and others the letter of the level before it.
+    if let Some((date, clock)) = inside.split_once(", ").filter(|(date, _)| date.len() == 10) {
+        envelope.saw(Stamp::parse(&format!("{date} {clock}")).or_else(|| Stamp::parse(&format!("{date}T{clock}")))?);
+        return airflow(rest).map(Rest::Tail);
+    }
+    let inside = match inside.split_at_checked(2) {
+        Some(("I " | "W " | "E " | "C " | "F " | "D ", date)) if date.starts_with(|c: char| c.is_ascii_digit()) => date,
+        _ => inside,
+    };
     let (stamp, more) = time::prefix(inside)?;
     if let Some(message) = rest.strip_prefix(": ").filter(|_| more.starts_with(' ') && name(more.trim_start())) {
         envelope.saw(stamp);
@@ -230,6 +309,26 @@ mod tests {
             ),
             ("ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: -9)", "failed (exitcode: -9)", None),
             ("WARNING:root:x", "x", None),
+            ("2021-07-08 08:28:11 10.164.0.33 [0] Killed", "Killed", None),
+            ("2021-07-08 08:28:11 10.164.0.33 [0]   File \"x\"", "  File \"x\"", None),
+            ("[2024-02-11, 10:01:00 UTC] {subprocess.py:93} INFO -   File \"x\"", "  File \"x\"", None),
+            ("[2024-02-11T10:01:00.123+0000] {x.py:93} INFO - Killed", "Killed", None),
+            ("[2024-02-11, 10:01:00 UTC] x", "[2024-02-11, 10:01:00 UTC] x", None),
+            ("2021-07-08 08:28:11,123 - Killed", "Killed", None),
+            ("2026-09-12 08:10:21,123 ERROR train: Killed", "Killed", None),
+            ("2026-09-12 08:10:21,123 ERROR train:   File \"x\"", "  File \"x\"", None),
+            ("2026-09-12 08:10:21,123 INFO loss: 0.3", "loss: 0.3", None),
+            ("2026-09-12 08:10:21,123 ERROR reason: OOMKilled", "reason: OOMKilled", None),
+            ("2026-09-12 08:10:21,123 ERROR RuntimeError: x", "RuntimeError: x", None),
+            ("2026-09-12 08:10:21,123 ERROR torch.OutOfMemoryError: x", "torch.OutOfMemoryError: x", None),
+            ("2026-09-12 08:10:21,123 ERROR slurmstepd: error: x", "slurmstepd: error: x", None),
+            ("2026-09-12 08:10:21,123 ERROR bash: line 1: 12 Killed", "bash: line 1: 12 Killed", None),
+            ("2024-02-11 10:01:00 | ERROR | stderr | Killed", "Killed", None),
+            ("2024-02-11 10:01:00 | INFO | epoch 001 | x", "epoch 001 | x", None),
+            ("[E 2024-02-11 10:01:00,123] Killed", "Killed", None),
+            ("[E 12 x] Killed", "[E 12 x] Killed", None),
+            ("Fri Sep 25 16:52:53 2020[0]<stderr>:Killed", "Killed", None),
+            ("Fri Sep 25 16:52:53 2020[0]<stderr>:  File \"x\"", "  File \"x\"", None),
             ("ERROR: Unexpected bus error encountered in worker.", "ERROR: Unexpected bus error encountered in worker.", None),
             ("2023-01-01 10:00:00,123 - mmdet - INFO - Epoch [23]", "Epoch [23]", None),
             ("12/23/2024 11:39:58 - INFO - __main__ - audio_dir", "audio_dir", None),

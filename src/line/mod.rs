@@ -6,10 +6,12 @@
 
 mod assemble;
 mod block;
+mod carrier;
 mod ci;
 mod clean;
 mod container;
 mod documents;
+mod early;
 mod habit;
 mod journal;
 mod json;
@@ -20,6 +22,7 @@ mod open;
 mod order;
 mod pairs;
 mod partial;
+mod parts;
 mod rank;
 mod split;
 mod syslog;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::time;
 
-use super::{Envelope, ci, clean, container, habit, json, kernel, logging, rank, syslog};
+use super::{Envelope, carrier, ci, clean, container, json, kernel, logging, pairs, parts, rank, syslog};
 
 /// Envelopes nest a few deep; more than this is hostile text.
 const DEPTH: usize = 12;
@@ -41,6 +41,10 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
             .or_else(|| container::kubectl(text, envelope))
             .or_else(|| logging::bracket(text, envelope))
             .or_else(|| json::list(text)),
+        b'#' => ci::buildkit(text),
+        b'/' => carrier::grep(text),
+        b'\t' => carrier::indented(text),
+        b'|' => carrier::guest(text),
         b'_' => ci::buildkite(text, envelope),
         b'0'..=b'9' => match time::iso(text) {
             Some((found, rest)) => container::cri(&found, rest, envelope)
@@ -57,19 +61,27 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
                 .or_else(|| time::slashed(text).and_then(|(stamp, rest)| logging::stamped(stamp, rest, envelope)))
                 .or_else(|| container::compose(text, envelope))
                 .or_else(|| rank::label(text, envelope))
-                .or_else(|| habit::jenkins(text).map(Rest::Tail)),
+                .or_else(|| syslog::yeared(text, envelope))
+                .or_else(|| carrier::grep(text))
+                .or_else(|| carrier::host(text, envelope))
+                .or_else(|| container::foreman(text, envelope))
+                .or_else(|| parts::jenkins(text).map(Rest::Tail)),
         },
-        b' ' => logging::rich(text).or_else(|| rank::label(text, envelope)),
+        b' ' => logging::rich(text).or_else(|| rank::label(text, envelope)).or_else(|| carrier::indented(text)),
         // None of the envelopes that begin with a letter is without all of these.
         b'a'..=b'z' | b'A'..=b'Z' if !has(text, [b':', b'|', b'=']) && !has(text, [b'\t'; 3]) => None,
         b'a'..=b'z' | b'A'..=b'Z' => kernel::decoded(text, envelope)
             .or_else(|| timed(text).then(|| syslog::stamped(text, envelope))?)
             .or_else(|| syslog::bare(text, envelope))
             .or_else(|| logging::word(text, envelope))
+            .or_else(|| has(text, [b'=', b'=', b'=']).then(|| pairs::mixed(text, envelope))?)
             .or_else(|| ci::section(text, envelope))
             .or_else(|| ci::job(text, envelope))
             .or_else(|| rank::ansible(text, envelope))
             .or_else(|| container::compose(text, envelope))
+            .or_else(|| carrier::host(text, envelope))
+            .or_else(|| carrier::grep(text))
+            .or_else(|| carrier::guest(text))
             .or_else(|| rank::host(text, envelope)),
         _ => None,
     }

@@ -51,6 +51,40 @@ pub(super) fn pairs<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'
     None
 }
 
+/// `level=err host=node1 msg="…"`: other keys first. A level and a quoted message have to be among the pairs.
+pub(super) fn mixed<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
+    let known = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-');
+    let (mut rest, mut level, mut stamp, mut host) = (text, false, None, None);
+    for _ in 0..12 {
+        let (key, after) = rest
+            .get(..rest.floor_char_boundary(64))
+            .unwrap_or(rest)
+            .split_once('=')
+            .and_then(|(key, _)| Some((key, rest.get(key.len() + 1..)?)))?;
+        if key.is_empty() || !key.bytes().all(known) {
+            return None;
+        }
+        let quoted = after.starts_with('"');
+        let (mut found, after) = value(after)?;
+        match key {
+            "level" | "lvl" | "severity" => level = true,
+            "time" | "ts" | "t" | "timestamp" => stamp = time::prefix(&found).map(|(stamp, _)| stamp),
+            "host" | "hostname" | "node" => host = Some(found),
+            "msg" | "message" if quoted && level => {
+                if let Some(stamp) = stamp {
+                    envelope.saw(stamp);
+                }
+                envelope.host = host.or(envelope.host.take());
+                found.push_str(after);
+                return Some(Rest::Made(found));
+            }
+            _ => {}
+        }
+        rest = after.strip_prefix(' ')?;
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use crate::line::peel;
@@ -71,6 +105,10 @@ mod tests {
                 r#"compaction failed err="no space left on device""#,
             ),
             ("time=12 level=x", "time=12 level=x"),
+            (r#"level=err ts=2026-06-24T06:11:04Z host=n1 msg="[12345.678901] Killed""#, "Killed"),
+            (r#"facility=kern level=err msg="Killed" a=b"#, "Killed a=b"),
+            (r#"loss=0.3 msg="x""#, r#"loss=0.3 msg="x""#),
+            ("oom-kill:constraint=CONSTRAINT_NONE,level=1", "oom-kill:constraint=CONSTRAINT_NONE,level=1"),
             (r#"time="2026-12-01T06:55:40Z" level=info msg="open"#, r#"time="2026-12-01T06:55:40Z" level=info msg="open"#),
         ] {
             assert_eq!(peel(text, 1).text, expected);

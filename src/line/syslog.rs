@@ -19,6 +19,8 @@ fn tag(text: &str) -> Option<Tag<'_>> {
     if host.is_empty() || host.len() > 255 || host.ends_with(':') || !host.chars().all(named) || level(host) {
         return None;
     }
+    // busybox's syslogd writes facility and level: `host kern.err kernel: `.
+    let rest = rest.split_once(' ').filter(|(word, _)| super::kernel::facility(word)).map_or(rest, |(_, rest)| rest);
     let window = rest.get(..rest.floor_char_boundary(96)).unwrap_or(rest);
     let (end, after) = match window.find(": ") {
         Some(end) => (end, end + 2),
@@ -70,16 +72,34 @@ pub(super) fn stamped<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest
 
 /// `2026-12-01T06:55:40+00:00 host program[pid]: ` of rsyslog and journald.
 pub(super) fn iso<'a>(found: &Iso, rest: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
-    if found.between != 'T' || found.comma {
+    if found.comma {
         return None;
     }
     let tag = tag(rest.strip_prefix(' ')?)?;
+    // With a blank between date and time it is as likely a program's own stamp, unless the kernel is named.
+    if found.between != 'T' && tag.program != "kernel" {
+        return None;
+    }
     // The nine digits of a container runtime, the seven of GitHub and a `Z` are seldom a syslog daemon's.
     let likely = found.zone == Zone::Offset && matches!(found.digits, 0 | 3 | 6);
     if !likely && tag.pid.is_none() && tag.program != "kernel" {
         return None;
     }
     envelope.saw(found.stamp);
+    Some(accept(&tag, envelope))
+}
+
+/// `2024 Jan 11 10:11:12 host kernel: `, as syslog daemons of appliances write it.
+pub(super) fn yeared<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
+    let (year, rest) = text.split_at_checked(4)?;
+    let rest = rest.strip_prefix(' ').filter(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))?;
+    let (_, after) = time::day_month(rest)?;
+    let moment = rest.get(..rest.len().saturating_sub(after.len()))?;
+    let (date, clock) = moment.rsplit_once(' ')?;
+    // ctime(3) takes a year before the time; the weekday is not held against the date.
+    let stamp = Stamp::parse(&format!("Thu {date} {year} {clock}"))?;
+    let tag = tag(after.strip_prefix(' ')?)?;
+    envelope.saw(stamp);
     Some(accept(&tag, envelope))
 }
 
