@@ -89,7 +89,7 @@ pub(super) const TABLE: &[Pattern] = &[
         witness: Witness::Runtime,
         stems: &["Replicas low on memory: "],
         regex: r#"^(?:[\w ]+: )*"?Replicas low on memory: (?<name>[\w-]+)(?:, [\w-]+)*\."#,
-        read: |c| vec![Claim::new(What::OomReported { by: "Vertex AI", scope: Scope::Cgroup }, main(c))],
+        read: |c| vec![Claim::new(What::OomReported { by: "Vertex AI", scope: Scope::Unknown }, main(c))],
         samples: &["Replicas low on memory: workerpool0-0."],
         near_misses: &["Replicas low on memory: see the dashboard"],
     },
