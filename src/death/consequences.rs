@@ -24,6 +24,8 @@ pub(super) fn mark(deaths: &mut [Death]) {
             || is_echoed(death) && others().any(|other| explains(other) && !(waited(death) && aborted(other)))
             // The job was taken away as a whole: what then ends or is lost went with it.
             || (is_ended(death) || death.vanished()) && others().any(taken_away)
+            // An exception below the word that the job was ended is the end that was asked for.
+            || others().any(|other| earlier(other) && same_log(death, other) && taken_away(other) && death.oom.is_none())
             || death.vanished() && others().any(|other| earlier(other) && explains(other))
             // NCCL's watchdog and a dying runner speak first and abort what they watch.
             || aborted(death) && others().any(|other| earlier(other) && waited(other))
@@ -59,6 +61,11 @@ fn taken_away(death: &Death) -> bool {
             _ => false,
         })
         .is_some()
+}
+
+/// Whether both are told of in one log first.
+fn same_log(one: &Death, other: &Death) -> bool {
+    one.order.0 == other.order.0
 }
 
 /// Whether the process aborted, as a watchdog makes it do.

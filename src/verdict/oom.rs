@@ -103,7 +103,7 @@ pub(super) fn evicted(death: &Death, _: &Context) -> Option<Finding> {
     let (cause, text) = match reason {
         EvictedFor::Memory => (Cause::OomEviction, "the node was low on memory"),
         EvictedFor::Volume(true) => (Cause::ShmEviction, "the memory-backed volume at /dev/shm passed its sizeLimit"),
-        EvictedFor::Volume(false) => (Cause::Other, "a volume passed its size limit"),
+        EvictedFor::Volume(false) => (Cause::DiskFull, "a volume on the disk of the node passed its size limit"),
         EvictedFor::Disk => (Cause::DiskFull, "disk, inodes or process ids were short"),
         EvictedFor::Preemption => (Cause::Preempted, "it had to make room, or somebody drained the node"),
         EvictedFor::Shutdown => (Cause::Preempted, "the node shut down; spot and pre-emptible machines end so"),

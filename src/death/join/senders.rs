@@ -2,7 +2,7 @@
 
 use crate::death::identity::{Relation, clocks, compare, relate};
 use crate::death::{Death, Join, merge_who};
-use crate::fact::{Fact, What, Why};
+use crate::fact::{Fact, How, What, Why};
 use crate::seen::Input;
 use crate::time::Stamp;
 use crate::units::Signal;
@@ -45,7 +45,10 @@ pub(in crate::death) fn senders(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
         }
         let ended = |d: &Death| {
             let asked = matches!(d.signal, Some(Signal::KILL | Signal::TERM | Signal::INT));
-            d.oom.is_none() && (asked || d.signal.is_none() && d.exit_code.is_some())
+            // A status that only arithmetic turns into a signal leaves the word to whoever says why the job was ended.
+            let counted = d.exit_code.is_some()
+                && !d.facts.iter().any(|f| matches!(f.what, What::Ended { how: How::Signal(_), .. } | What::Caught { .. }));
+            d.oom.is_none() && (asked || counted)
         };
         let names_pid = fact.who.host_pid.is_some() || fact.who.own_pid.is_some();
         let join = |d: &Death| {
@@ -78,12 +81,13 @@ pub(in crate::death) fn senders(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
             let stops = |d: &Death| d.find(|w| matches!(w, What::Stopped { .. })).is_some() && !names_pid;
             deaths.iter().enumerate().filter(|(_, d)| stops(d)).find_map(|(at, d)| Some((at, join(d)?)))
         };
+        let same_log = |fact: &Fact| deaths.iter().any(|d| d.facts.iter().any(|f| f.place.input == fact.place.input));
         match told_before() {
             Some((at, join)) => {
                 deaths[at].joined.push((fact.place.clone(), join));
                 deaths[at].facts.push(fact.clone());
             }
-            None if *signal == Some(Signal::KILL) || told == 0 || names_pid => deaths.push(Death {
+            None if *signal == Some(Signal::KILL) || told == 0 || names_pid || ends_job(*why) => deaths.push(Death {
                 who: fact.who.clone(),
                 signal: *signal,
                 facts: vec![fact.clone()],
@@ -92,10 +96,15 @@ pub(in crate::death) fn senders(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
                     fact.place.line.unwrap_or(0),
                 ),
                 count: 1,
-                beside: told > 0,
+                beside: told > 0 && !(ends_job(*why) && same_log(fact)),
                 ..Death::default()
             }),
             None => {}
         }
     }
+}
+
+/// Whether a job as a whole is ended for this reason, whatever its processes then do.
+fn ends_job(why: Why) -> bool {
+    matches!(why, Why::TimeLimit | Why::Preemption)
 }
