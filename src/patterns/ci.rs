@@ -139,6 +139,21 @@ pub(super) const TABLE: &[Pattern] = &[
         samples: &["Exited with code exit status 137", "CircleCI received exit code 137"],
         near_misses: &["CircleCI received exit code 0"],
     },
+    // CircleCI's agent watches the memory of its containers.
+    Pattern {
+        id: "circleci/memory",
+        witness: Witness::Runtime,
+        stems: &["Your build has exceeded the memory limit of "],
+        regex: r"^Your build has exceeded the memory limit of (?<limit>\d+(?:\.\d+)?[KMGT]i?B?) on \d+ containers?\.",
+        read: |c| {
+            let who = Who::role(Role::Job);
+            let mut claims = vec![Claim::new(What::OomReported { by: "CircleCI", scope: Scope::Cgroup }, who.clone())];
+            claims.extend(c.bytes("limit").map(|limit| Claim::new(What::MemoryOption(limit), who)));
+            claims
+        },
+        samples: &["Your build has exceeded the memory limit of 4G on 1 container."],
+        near_misses: &["Your build has exceeded the memory limit of the plan"],
+    },
     Pattern {
         id: "circleci/timeout",
         witness: Witness::Supervisor,
@@ -197,9 +212,19 @@ pub(super) const TABLE: &[Pattern] = &[
         witness: Witness::Supervisor,
         stems: &["The operation was cancel", "Sending interrupt signal to process", "Aborted by "],
         regex: r"^(?:##\[error\]|::error::|Error: )?(?:The operation was cancell?ed\.|Sending interrupt signal to process|Aborted by [\w .@-]+)\s*$",
-        read: |_| vec![Claim::new(What::Stopped { by: "CI", why: Why::Request, signal: None }, Who::role(Role::Job))],
+        read: |c| {
+            // Torque's mail, whose next line says why.
+            if c.line.text.contains("PBS Server") {
+                return Vec::new();
+            }
+            vec![Claim::new(What::Stopped { by: "CI", why: Why::Request, signal: None }, Who::role(Role::Job))]
+        },
         samples: &["##[error]The operation was canceled.", "Sending interrupt signal to process", "Aborted by Jane Doe"],
-        near_misses: &["concurrent.futures.CancelledError: The operation was cancelled by its owner", "Aborted by signal=ABORT."],
+        near_misses: &[
+            "concurrent.futures.CancelledError: The operation was cancelled by its owner",
+            "Aborted by signal=ABORT.",
+            "Aborted by PBS Server",
+        ],
     },
     // GitHub's limit of a job or step.
     Pattern {

@@ -83,6 +83,26 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         near_misses: &["The replica set exited with a non-zero status"],
     },
+    // Vertex AI's reason of a failed job (code 8, RESOURCE_EXHAUSTED).
+    Pattern {
+        id: "vertex/low-memory",
+        witness: Witness::Runtime,
+        stems: &["Replicas low on memory: "],
+        regex: r#"^(?:[\w ]+: )*"?Replicas low on memory: (?<name>[\w-]+)(?:, [\w-]+)*\."#,
+        read: |c| vec![Claim::new(What::OomReported { by: "Vertex AI", scope: Scope::Unknown }, main(c))],
+        samples: &["Replicas low on memory: workerpool0-0."],
+        near_misses: &["Replicas low on memory: see the dashboard"],
+    },
+    // A hosted runner's last words; what it says of memory it takes from the code.
+    Pattern {
+        id: "platform/runner",
+        witness: Witness::Arithmetic,
+        stems: &["Runner failed with exit code: "],
+        regex: r"^(?:Error: |ERROR: )?Runner failed with exit code: (?<code>[1-9]\d*)(?<guess>, OOM killed)?\.?\s*$",
+        read: coded,
+        samples: &["Runner failed with exit code: 137, OOM killed"],
+        near_misses: &["Runner failed with exit code: 0"],
+    },
     // Google Batch's status events.
     Pattern {
         id: "google-batch/task",

@@ -32,18 +32,23 @@ pub(super) const TABLE: &[Pattern] = &[
             "what does Fatal Python error: Bus error mean?",
         ],
     },
-    // glog (`@0x… received by PID`), and absl and Ray (`received at time=`).
+    // glog (`@0x… received by PID`), absl's handler in Google's builds of XLA (`see go/…`, `on cpu`), and absl and Ray
+    // (`received at time=`).
     Pattern {
         id: "crash/glog",
         witness: Witness::Program,
         stems: &["*** SIG"],
         regex: concat!(
             r"^(?:\[[^\]\[]*\] (?:logging\.cc:\d+: )?)?\*\*\* (?<signal>SIG[A-Z]+) ",
-            r"(?:\(@?0x[0-9a-f]+\) received by PID (?<pid>\d+) \(TID 0x[0-9a-f]+\)(?: from PID \d+)?; stack trace: \*\*\*|received at time=\d+.*\*\*\*)\s*$"
+            r"(?:(?:\((?:@?0x[0-9a-f]+|@\(nil\))\)(?:, see \S+)? )?received by PID (?<pid>\d+) \(TID (?:0x)?[0-9a-f]+\)",
+            r"(?: on cpu \d+)?(?: from PID \d+)?; stack trace: \*\*\*|received at time=\d+.*\*\*\*)\s*$"
         ),
         read: caught,
         samples: &[
             "*** SIGBUS (@0x7f1c9a2f1000) received by PID 34 (TID 0x7f81381f0740) from PID 18446744071998189568; stack trace: ***",
+            "*** SIGBUS (@0x7f98a0000000), see go/stacktraces#s15 received by PID 16738 (TID 16801) on cpu 20; stack trace: ***",
+            "*** SIGSEGV (@(nil)), see gl__________41#s15 received by PID 16700 (TID 17533) on cpu 3; stack trace: ***",
+            "*** SIGTERM received by PID 16738 (TID 16738) on cpu 20 from PID 16165; stack trace: ***",
             "*** SIGSEGV received at time=1700000000 on cpu 3 ***",
             "[2023-05-01 10:00:00,123 E 12 12] logging.cc:361: *** SIGABRT received at time=1700000000 on cpu 3 ***",
         ],
@@ -117,6 +122,20 @@ pub(super) const TABLE: &[Pattern] = &[
             "error: worker exited with signal: 9 (SIGKILL)",
         ],
         near_misses: &["  process didn't exit successfully: `x` (exit status: 101)", "got signal: 9 (SIGKILL)"],
+    },
+    // Go's os/exec (`ProcessState.String`), as `go run` and wrappers print it of their child.
+    Pattern {
+        id: "crash/go-exit",
+        witness: Witness::Supervisor,
+        stems: &["signal: "],
+        regex: r"^(?:exit status: |[Ee]rror: )?signal: (?<signal>killed|bus error|segmentation fault|aborted|terminated|illegal instruction|floating point exception)(?: \(core dumped\))?\s*$",
+        read: |caps| {
+            let signal = caps.get("signal").and_then(crate::units::Signal::from_description);
+            let what = signal.map(|signal| What::Ended { how: How::Signal(signal), hint: false });
+            what.map(Claim::bare).into_iter().collect()
+        },
+        samples: &["signal: killed", "exit status: signal: bus error", "signal: segmentation fault (core dumped)"],
+        near_misses: &["the wrapper printed signal: killed", "signal: killed by the user", "signal: interrupt"],
     },
     // HotSpot's error report.
     Pattern {

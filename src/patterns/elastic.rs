@@ -68,7 +68,10 @@ pub(super) const TABLE: &[Pattern] = &[
         stems: &["SignalException: Process "],
         regex: r"^(?:E {2,}| ?)(?:torch[\w.]*\.)?SignalException: Process (?<pid>\d+) got signal: (?<signal>[\w.]+)\s*$",
         read: asked,
-        samples: &["torch.distributed.elastic.multiprocessing.api.SignalException: Process 17871 got signal: 1"],
+        samples: &[
+            "torch.distributed.elastic.multiprocessing.api.SignalException: Process 17871 got signal: 1",
+            "torch.distributed.elastic.multiprocessing.api.SignalException: Process 88101 got signal: 15",
+        ],
         near_misses: &["    raise SignalException(f\"Process {os.getpid()} got signal: {sigval}\", sigval=sigval)"],
     },
     // The table under ChildFailedError (errors/__init__.py). torch 2.12 and later add the signal's name.
@@ -115,7 +118,7 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "elastic/exitcode",
         witness: Witness::Supervisor,
         stems: &["exitcode"],
-        regex: r"^\s+\*?\s*exitcode\s*: (?<code>-?\d+) \(pid: (?<pid>\d+)\)(?:\s+\(SIG\w+\))?\s*$",
+        regex: r"^\s+\*?\s*exitcode\s*: (?<code>-?\d+) \(pid: (?<pid>\d+)\)(?:\s+\((?<name>SIG\w+)\))?\s*$",
         read: ended,
         samples: &["  exitcode  : -9 (pid: 22)", "  exitcode  : -7 (pid: 20722)  (SIGBUS)", "  exitcode  : 1 (pid: 20723) "],
         near_misses: &["  exitcode  : <N/A>", "exitcode: -9 (pid: 22) is what we saw"],
@@ -125,9 +128,9 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "elastic/received",
         witness: Witness::Supervisor,
         stems: &[" received by PID "],
-        regex: r#"^\s+\*?\s*(?:traceback|msg)\s*: "?Signal (?<signal>\d+) \(\S+\) received by PID (?<pid>\d+)"?\s*$"#,
+        regex: r#"^\s+\*?\s*(?:traceback|msg)\s*: "?Signal (?<signal>\d+) \((?<name>\S+)\) received by PID (?<pid>\d+)"?\s*$"#,
         read: |caps| {
-            let how = caps.signal("signal").map_or(How::Vanished, How::Signal);
+            let how = caps.signal("name").or_else(|| caps.signal("signal")).map_or(How::Vanished, How::Signal);
             vec![Claim::new(What::Ended { how, hint: false }, Who::own(Role::Rank, caps.num("pid")))]
         },
         samples: &[
@@ -178,7 +181,9 @@ pub(super) const TABLE: &[Pattern] = &[
 ];
 
 fn ended(caps: &Caps<'_>) -> Vec<Claim> {
-    let how = caps.num("code").map_or(How::Vanished, How::of_returncode);
+    // The name wins over the number, which other systems than Linux count otherwise.
+    let how = caps.signal("name").map(How::Signal).or_else(|| caps.num("code").map(How::of_returncode));
+    let how = how.unwrap_or(How::Vanished);
     vec![Claim::new(What::Ended { how, hint: false }, Who::own(Role::Rank, caps.num("pid")))]
 }
 

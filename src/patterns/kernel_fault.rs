@@ -4,7 +4,7 @@
 //! was told to print fatal signals.
 
 use super::{Caps, Pattern};
-use crate::fact::{Claim, Poison, What, Who, Witness};
+use crate::fact::{Claim, How, Poison, What, Who, Witness};
 use crate::units::Signal;
 
 fn victim(c: &Caps<'_>) -> Who {
@@ -28,6 +28,23 @@ fn x86_signal(fault: &str) -> Signal {
 
 /// The wordings of faults.
 pub(super) const TABLE: &[Pattern] = &[
+    // kernel/auditsc.c `audit_core_dumps`: a process ended by a signal that dumps core; 1701 where auditd did not name it.
+    Pattern {
+        id: "audit/abend",
+        witness: Witness::Kernel,
+        stems: &["type=ANOM_ABEND ", "type=1701 "],
+        regex: r#"^(?:node=\S+ )?(?:audit: )?type=(?:ANOM_ABEND|1701) (?:msg=)?audit\([\d.:]+\)\s?: .*\bpid=(?<pid>\d+) comm="(?<process>[^"]+)" .*\bsig=(?<signal>\d+)\b"#,
+        read: |c| {
+            let how = c.signal("signal").map(How::Signal);
+            let who = Who::host(c.num("pid"), c.text("process"));
+            how.map(|how| Claim::new(What::Ended { how, hint: false }, who)).into_iter().collect()
+        },
+        samples: &[
+            "type=ANOM_ABEND msg=audit(1710411072.118:4411): auid=1000 uid=1000 gid=1000 ses=3 subj=unconfined pid=30112 comm=\"python\" exe=\"/usr/bin/python3.10\" sig=7 res=1",
+            "audit: type=1701 audit(1710411072.118:4411): auid=1000 uid=1000 gid=1000 ses=3 pid=30112 comm=\"python\" exe=\"/usr/bin/python3.10\" sig=11 res=1",
+        ],
+        near_misses: &["type=SYSCALL msg=audit(1710411072.118:4411): arch=c000003e syscall=9 pid=30112 comm=\"python\" sig=7"],
+    },
     // x86, all versions (arch/x86/mm/fault.c); `likely on CPU` from 6.1, the offset in the brackets from 6.12. Rate limited,
     // and absent with debug.exception-trace=0.
     Pattern {

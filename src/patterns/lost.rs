@@ -153,13 +153,14 @@ pub(super) const TABLE: &[Pattern] = &[
         witness: Witness::Supervisor,
         stems: &["Task exited with return code ", " terminated with exit code Negsignal.", "returned a non-zero exit code -"],
         regex: concat!(
-            r"^(?:\{[^}]*\} \w+ - )?(?:Task exited with return code (?:Negsignal\.(?<signal>SIG\w+)|(?<code>-\d+|1[3-9]\d))",
+            r"^(?:\[[^\]]*\] )?(?:\{[^}]*\} \w+ - )?(?:Task exited with return code (?:Negsignal\.(?<signal>SIG\w+)|(?<code>-\d+|1[3-9]\d))",
             r"|Process psutil\.Process\(pid=(?<pid>\d+),.*\) \(\d+\) terminated with exit code Negsignal\.(?<signal2>SIG\w+)",
             r"|(?:[\w.]*AirflowException: )?Bash command failed\. The command returned a non-zero exit code (?<code2>-\d+)\.)\s*$"
         ),
         read: ended,
         samples: &[
             "{local_task_job_runner.py:266} INFO - Task exited with return code -9",
+            "[2022-11-17, 03:22:40 UTC] {local_task_job.py:164} INFO - Task exited with return code Negsignal.SIGKILL",
             "Task exited with return code Negsignal.SIGKILL",
             "Process psutil.Process(pid=12, name='airflow task runner', status='terminated', exitcode=<Negsignal.SIGKILL: -9>, started='10:00:00') (12) terminated with exit code Negsignal.SIGKILL",
             "airflow.exceptions.AirflowException: Bash command failed. The command returned a non-zero exit code -9.",

@@ -24,6 +24,7 @@ mod lost;
 mod nccl;
 mod oomd;
 mod paddle;
+mod pbs;
 mod pools;
 mod python;
 mod ray;
@@ -129,6 +130,7 @@ const SPEAKERS: &[&[Pattern]] = &[
     nccl::TABLE,
     oomd::TABLE,
     paddle::TABLE,
+    pbs::TABLE,
     pools::TABLE,
     ray::TABLE,
     resources::TABLE,

@@ -35,12 +35,17 @@ fn signalled(c: &Caps<'_>) -> Vec<Claim> {
     signal.map(|signal| Claim::new(What::Ended { how: How::Signal(signal), hint: false }, who)).into_iter().collect()
 }
 
-/// `{SIGKILL(-9), EXIT(1)}`: one end for each worker.
+/// `{SIGKILL(-9), EXIT(1)}`: one end for each worker. The name wins over the number: SIGBUS is 10 on macOS.
 fn braces(c: &Caps<'_>) -> Vec<Claim> {
     let Some(list) = c.get("codes") else { return Vec::new() };
     list.split(',')
-        .filter_map(|entry| entry.split_once('(')?.1.trim_end().strip_suffix(')')?.parse().ok())
-        .map(|code| Claim::new(What::Ended { how: how(code), hint: false }, Who::role(Role::Worker)))
+        .filter_map(|entry| {
+            let (name, rest) = entry.split_once('(')?;
+            let code = rest.trim_end().strip_suffix(')')?.parse().ok()?;
+            let named = Signal::from_name(name.trim()).filter(|_| name.trim().starts_with("SIG"));
+            Some(named.map_or_else(|| how(code), How::Signal))
+        })
+        .map(|how| Claim::new(What::Ended { how, hint: false }, Who::role(Role::Worker)))
         .collect()
 }
 
@@ -99,7 +104,11 @@ pub(super) const TABLE: &[Pattern] = &[
         stems: &["The exit codes of the workers are {"],
         regex: r"^[\s|│]*The exit codes of the workers are \{(?<codes>[A-Z]+\w*\(-?\d+\)(?:, [A-Z]+\w*\(-?\d+\))*)\}",
         read: braces,
-        samples: &["The exit codes of the workers are {SIGKILL(-9)}", "The exit codes of the workers are {SIGBUS(-7), EXIT(1)}"],
+        samples: &[
+            "The exit codes of the workers are {SIGKILL(-9)}",
+            "The exit codes of the workers are {SIGBUS(-7), EXIT(1)}",
+            "The exit codes of the workers are {SIGBUS(-10)}",
+        ],
         near_misses: &["f\"The exit codes of the workers are {exit_codes}\"", "The exit codes of the workers are {exit_codes}"],
     },
     // datasets/utils/py_utils.py `iflatmap_unordered`: the pool's set of pids changed. There is no blank before `To`.
@@ -176,3 +185,21 @@ pub(super) const TABLE: &[Pattern] = &[
         near_misses: &["7/7 Test #7: shell137 .........................***Failed    0.01 sec"],
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use crate::fact::{How, What};
+    use crate::patterns::tests::claims;
+    use crate::units::Signal;
+
+    #[test]
+    fn a_printed_name_wins_over_its_number() {
+        let bus = What::Ended { how: How::Signal(Signal::BUS), hint: false };
+        let code = What::Ended { how: How::Code(1), hint: false };
+        let all: Vec<_> =
+            claims("The exit codes of the workers are {SIGBUS(-10), EXIT(1)}").into_iter().map(|claim| claim.what).collect();
+        assert_eq!(all, [bus.clone(), code]);
+        assert_eq!(claims("  traceback : Signal 10 (SIGBUS) received by PID 22")[0].what, bus);
+        assert_eq!(claims("Process finished with exit code 138 (interrupted by signal 10: SIGBUS)")[0].what, bus);
+    }
+}

@@ -214,6 +214,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "mean_absolute_error: 0.12",
             "jax.errors.SimplifiedTraceback: For simplicity, JAX has removed its internal frames from the traceback of the following exception.",
             "Exit: done",
+            "torch.distributed.elastic.multiprocessing.api.SignalException: Process 88101 got signal: 15",
         ],
     },
     // error.json of torchrun's `@record` (TORCHELASTIC_ERROR_FILE).
@@ -248,6 +249,10 @@ fn raised(caps: &Caps<'_>) -> Vec<Claim> {
         return Vec::new();
     }
     let message = caps.text("message").unwrap_or_default();
+    // torchrun's agent turns the signal it got into an exception; the speakers read the line as the stop that it is.
+    if kind.ends_with("SignalException") && message.starts_with("Process ") && message.contains(" got signal: ") {
+        return Vec::new();
+    }
     // torch/_utils.py, 1.2 and later: the exception of a worker, which lives on, or of the pin-memory thread of the rank.
     let place = message.strip_prefix("Caught ").and_then(|rest| rest.split_once(" in ")).map(|(_, place)| place);
     let worker = place

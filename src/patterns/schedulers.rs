@@ -1,4 +1,4 @@
-//! Batch systems other than Slurm: LSF, PBS and Torque, Grid Engine, HTCondor, Flux, YARN with Spark; and submitit, which runs
+//! Batch systems other than Slurm: LSF, Grid Engine, HTCondor, Flux, YARN with Spark; and submitit, which runs
 //! inside of Slurm.
 
 use super::{Caps, Pattern};
@@ -25,27 +25,6 @@ fn lsf(c: &Caps<'_>) -> Vec<Claim> {
         _ => Why::Request,
     };
     stopped("LSF", why, None, job(c))
-}
-
-fn pbs_limit(c: &Caps<'_>) -> Vec<Claim> {
-    let why = match c.get("resource") {
-        Some("walltime" | "cput" | "pcput") => Why::TimeLimit,
-        _ => Why::Memory,
-    };
-    stopped("PBS", why, None, job(c))
-}
-
-/// PBS writes 256 + n for signal n and small negative numbers for its own reasons (openpbs src/include/job.h).
-fn pbs_status(c: &Caps<'_>) -> Vec<Claim> {
-    match c.num::<i64>("code") {
-        Some(-27 | -26) => stopped("PBS", Why::Memory, None, job(c)),
-        Some(code) if (257..=320).contains(&code) => {
-            let signal = u8::try_from(code - 256).map_or(How::Vanished, |n| How::Signal(Signal(n)));
-            ended(signal, false, job(c))
-        }
-        Some(code) if code > 0 => ended(How::Code(code), false, job(c)),
-        _ => Vec::new(),
-    }
 }
 
 fn condor_hold(c: &Caps<'_>) -> Vec<Claim> {
@@ -95,7 +74,20 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         near_misses: &["see TERM_MEMLIMIT: the job is killed after reaching the limit"],
     },
-    // The same report: `Exited with exit code 137.` is read as any program's.
+    // The same report. A code says nothing of who ended the job; `TERM_…` above it does.
+    Pattern {
+        id: "lsf/exit",
+        witness: Witness::Arithmetic,
+        stems: &["Exited with exit code "],
+        regex: r"^(?:.*[>;] )?Exited with exit code (?<code>[1-9]\d*)\.(?: The CPU time used is [\d.]+ seconds\.)?\s*$",
+        read: |c| match c.num::<i64>("code") {
+            Some(code) if Signal::from_status(code).is_some() => ended(How::Code(code), false, job(c)),
+            _ => Vec::new(),
+        },
+        samples: &["Exited with exit code 140.", "Exited with exit code 137. The CPU time used is 10.0 seconds."],
+        near_misses: &["Exited with exit code 1.", "srun: error: gpu003: task 0: Exited with exit code 137"],
+    },
+    // The same report, where the program itself got the signal.
     Pattern {
         id: "lsf/signal",
         witness: Witness::Supervisor,
@@ -111,49 +103,6 @@ pub(super) const TABLE: &[Pattern] = &[
             "Exited with signal termination: Killed.",
         ],
         near_misses: &["Exited by signal handler"],
-    },
-    // openpbs src/resmom/mom_main.c; Torque writes `mem job total`. mom polls and kills, so the kernel logs nothing.
-    Pattern {
-        id: "pbs/limit",
-        witness: Witness::Supervisor,
-        stems: &["PBS: job killed: "],
-        regex: r"^(?:=>> )?PBS: job killed: (?<resource>mem|vmem|pmem|pvmem|walltime|cput|pcput)(?: job total| process)? \d+(?:\.\d+)? ?\w* exceeded limit \d+",
-        read: pbs_limit,
-        samples: &[
-            "=>> PBS: job killed: mem 5242880kb exceeded limit 4194304kb",
-            "=>> PBS: job killed: vmem job total 5242880 kb exceeded limit 4194304 kb",
-            "=>> PBS: job killed: walltime 3620 exceeded limit 3600",
-        ],
-        near_misses: &["=>> PBS: job killed: %s"],
-    },
-    // openpbs src/hooks/cgroups/pbs_cgroups.PY prints it when the limit was touched; a kill only if the kernel's words say so.
-    Pattern {
-        id: "pbs/cgroup",
-        witness: Witness::Supervisor,
-        stems: &["limit exceeded: "],
-        regex: r"^Cgroup mem(?:sw)? limit exceeded: .*Kill(?:ed)? process (?<pid>\d+)(?:, UID \d+,)? \((?<process>[^)]+)\)",
-        read: |c| {
-            let who = Who { host_pid: c.num("pid").map(crate::units::HostPid), process: c.text("process"), ..Who::default() };
-            vec![Claim::new(What::OomReported { by: "PBS", scope: Scope::Cgroup }, who)]
-        },
-        samples: &["Cgroup mem limit exceeded: oom_reaper: Killed process 4711 (python) total-vm:1kB"],
-        near_misses: &[
-            "Cgroup mem limit exceeded: no message",
-            "Cgroup mem limit exceeded: python invoked oom-killer: gfp_mask=0x14",
-        ],
-    },
-    // `qstat -xf`, tracejob and the accounting log of PBS.
-    Pattern {
-        id: "pbs/status",
-        witness: Witness::Supervisor,
-        stems: &["Exit_status"],
-        regex: r"(?:^\s*|;(?<job>\d+(?:\[\d*\])?)\.[\w.-]+;|\s)Exit_status ?= ?(?<code>-?\d+)(?:\s|$)",
-        read: pbs_status,
-        samples: &[
-            "    Exit_status = 265",
-            "03/12/2024 11:52:43;0010;Server@pbs;Job;12.pbs;Exit_status=271 resources_used.cpupercent=98 resources_used.mem=4194304kb",
-        ],
-        near_misses: &["$Exit_status=1"],
     },
     // Grid Engine's messages file of execd, and the mail of a job.
     Pattern {

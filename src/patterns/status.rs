@@ -11,7 +11,7 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "status/subprocess-signal",
         witness: Witness::Supervisor,
         stems: &[" died with <Signals.", " died with unknown signal "],
-        regex: r"^(?:E {2,}| ?)(?:[\w.]+: )?(?:subprocess\.)?CalledProcessError: Command .* died with (?:<Signals\.(?<signal>SIG\w+): \d+>|unknown signal (?<number>\d+))\.\s*$",
+        regex: r"^(?:(?:E {2,}| ?)(?:[\w.]+: )?(?:subprocess\.)?CalledProcessError: Command |(?:[Ee]rror: |ERROR:? )?Command '[^<]+' )(?:.* )?died with (?:<Signals\.(?<signal>SIG\w+): \d+>|unknown signal (?<number>\d+))\.\s*$",
         read: |caps| {
             let signal = caps.signal("signal").or_else(|| caps.signal("number"));
             let how = signal.map_or(How::Vanished, How::Signal);
@@ -21,8 +21,13 @@ pub(super) const TABLE: &[Pattern] = &[
             "subprocess.CalledProcessError: Command '['sh', '-c', 'kill -9 $$']' died with <Signals.SIGKILL: 9>.",
             "CalledProcessError: Command '['/home/u/xv/bin/python', '-c', 'import os;os.kill(os.getpid(),7)']' died with <Signals.SIGBUS: 7>.",
             "subprocess.CalledProcessError: Command '['x']' died with unknown signal 35.",
+            "Command '['python', 'train.py']' died with <Signals.SIGKILL: 9>.",
         ],
-        near_misses: &["    return \"Command '%s' died with %r.\" % (", "Command 'x' died with <Signals.SIGKILL: 9>."],
+        near_misses: &[
+            "    return \"Command '%s' died with %r.\" % (",
+            "\"Command 'x' died with <Signals.SIGKILL: 9>.\"",
+            "the Command 'x' died with <Signals.SIGKILL: 9>.",
+        ],
     },
     // Only numbers that stand for a signal say how the child ended; all others are consequences of an error told above.
     Pattern {
@@ -171,7 +176,7 @@ pub(super) const TABLE: &[Pattern] = &[
             r"^(?:\[\d+\] ?[+-]? +Exit (?<job>\d+)\s{2,}\S.*",
             r#"|(?:ERROR: |##\[error\]|Error: )?(?i:(?:(?:process|command|program|script|job|run|training|application|subprocess) |(?:[^\s:'"`#]+ ){2,8})?"#,
             r"(?:completed|finished|exited|failed|ended|terminated|returned)(?: with)?(?: a)?(?: non-?zero)? (?:exit |return )?(?:code|status)):? \(?(?<code>-?\d+)\)?",
-            r"(?:\.|: .*| \(interrupted by signal \d+: ?SIG\w+\))?",
+            r"(?:\.|: .*| \(interrupted by signal \d+: ?(?<name>SIG\w+)\))?",
             r"|(?i:exit ?code|exit[_ ]status|return ?code|rc)(?: was| is)? ?[:=]? ?(?<bare>-?\d+))\s*$"
         ),
         read: |caps| {
@@ -188,7 +193,10 @@ pub(super) const TABLE: &[Pattern] = &[
                 "Exit code: ",
                 "(PID ",
             ];
-            if OTHERS.iter().any(|word| caps.line.text.contains(word)) { Vec::new() } else { deadly(caps) }
+            let text = &caps.line.text;
+            // LSF's report, which is about the job.
+            let lsf = text.starts_with("Exited with exit code ") && text.trim_end().ends_with('.');
+            if lsf || OTHERS.iter().any(|word| text.contains(word)) { Vec::new() } else { deadly(caps) }
         },
         samples: &[
             "Process finished with exit code 137 (interrupted by signal 9: SIGKILL)",
@@ -206,6 +214,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "srun: error: gpu003: task 0: Exited with exit code 137",
             "RuntimeError: DataLoader worker (pid 9184) exited unexpectedly with exit code 137.",
             "Exit code 137 means that the process was killed",
+            "Exited with exit code 140.",
         ],
     },
 ];
@@ -214,6 +223,8 @@ pub(super) const TABLE: &[Pattern] = &[
 fn deadly(caps: &Caps<'_>) -> Vec<Claim> {
     let code = ["code", "job", "bare"].iter().find_map(|group| caps.num::<i64>(group));
     let deadly = code.filter(|code| Signal::from_status(*code).is_some_and(|signal| (1..=15).contains(&signal.0)));
-    let what = |code| What::Ended { how: How::of_returncode(code), hint: false };
+    // A printed name wins over its number, which other systems than Linux count otherwise (138 is SIGBUS on macOS).
+    let named = |code| caps.signal("name").filter(|name| Signal::from_status(code) != Some(*name)).map(How::Signal);
+    let what = |code| What::Ended { how: named(code).unwrap_or_else(|| How::of_returncode(code)), hint: false };
     deadly.map(|code| Claim::new(what(code), Who::role(Role::Rank))).into_iter().collect()
 }

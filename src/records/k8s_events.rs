@@ -22,6 +22,7 @@ pub(super) const FORMAT: Format = Format {
     samples: &[
         r#"{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Event","reason":"Evicted","message":"The node was low on resource: memory. ","type":"Warning","involvedObject":{"kind":"Pod","name":"a","namespace":"b","uid":"713b7f3f-883d-4d30-aebe-07380797ed54"},"source":{"component":"kubelet","host":"node-1"},"lastTimestamp":"2024-03-12T11:52:43Z"}]}"#,
         r#"{"apiVersion":"events.k8s.io/v1","kind":"Event","reason":"OOMKilling","note":"Memory cgroup out of memory: Killed process 5 (python) total-vm:4kB, anon-rss:4kB, file-rss:0kB","regarding":{"kind":"Node","name":"node-1"},"eventTime":null,"deprecatedLastTimestamp":"2024-03-12T11:52:43Z"}"#,
+        r#"{"metadata":{"name":"node-a.17683ea4"},"involvedObject":{"kind":"Node","name":"node-a"},"reason":"OOMKilling","message":"Memory cgroup out of memory: Killed process 5 (python) total-vm:4kB, anon-rss:4kB, file-rss:0kB","lastTimestamp":"2024-03-12T11:52:43Z"}"#,
     ],
 };
 
@@ -41,6 +42,12 @@ fn sniff(document: &Value) -> bool {
         (Some("Event"), _) => is_event(document),
         (Some("List"), Some(items)) => items.iter().any(is_event) && !pods(),
         (Some("EventList"), Some(items)) => items.iter().any(is_shaped),
+        // Clients in Go leave the kind out of what they marshal.
+        (None, None) => {
+            let object = document.get("involvedObject").or_else(|| document.get("regarding"));
+            let named = object.and_then(|object| object.get("kind")).is_some_and(Value::is_string);
+            named && is_shaped(document) && document.get("metadata").is_some_and(Value::is_object)
+        }
         _ => false,
     }
 }

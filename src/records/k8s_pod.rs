@@ -60,13 +60,20 @@ fn is_pod(value: &Value, kindless: bool) -> bool {
     named && (value.get("spec").is_some() || value.get("status").is_some())
 }
 
+/// Whether the value is a pod without its kind, as clients in Go marshal it.
+fn is_bare(value: &Value) -> bool {
+    is_pod(value, true)
+        && value.get("metadata").is_some_and(Value::is_object)
+        && value.pointer("/status/containerStatuses").is_some_and(Value::is_array)
+}
+
 fn sniff(document: &Value) -> bool {
     let items = document.get("items").and_then(Value::as_array);
     match (kind(document), items) {
         ("Pod", _) => is_pod(document, false),
         ("List", Some(items)) => items.iter().any(|item| is_pod(item, false)),
         ("PodList", Some(items)) => items.iter().any(|item| is_pod(item, true)),
-        ("", None) => document.get("containerStatuses").is_some_and(Value::is_array),
+        ("", None) => document.get("containerStatuses").is_some_and(Value::is_array) || is_bare(document),
         _ => false,
     }
 }
@@ -84,7 +91,7 @@ fn read(document: &Value) -> Reading {
                 _ => {}
             }
         }
-    } else if root.at("kind").is_told() {
+    } else if root.at("kind").is_told() || is_bare(document) {
         read_pod(&mut reading, &root, &root.at("status"));
     } else {
         read_pod(&mut reading, &root, &root);

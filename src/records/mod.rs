@@ -97,12 +97,38 @@ pub static TEXTS: &[TextFormat] = &[
 
 /// The format of a document, if any format knows it.
 pub fn sniff(document: &Value) -> Option<&'static Format> {
-    FORMATS.iter().find(|format| (format.sniff)(document))
+    open(document).map(|(format, ..)| format)
 }
 
 /// Reads a document by the format that knows it.
 pub fn read(document: &Value) -> Option<(&'static Format, Reading)> {
-    sniff(document).map(|format| (format, (format.read)(document)))
+    let (format, path, inner) = open(document)?;
+    let mut reading = (format.read)(inner);
+    if !path.is_empty() {
+        let pointers = reading.entries.iter_mut().map(|entry| &mut entry.pointer);
+        for pointer in pointers.chain(reading.remarks.iter_mut().map(|remark| &mut remark.pointer)) {
+            pointer.insert_str(0, path);
+        }
+    }
+    Some((format, reading))
+}
+
+/// The wrappers in which other programs hand on a document: where it is, and the member that stands beside it.
+///
+/// The watch API and `kubectl get -w --output-watch-events`, eventrouter, and exporters of pods.
+const WRAPPERS: &[(&str, &str)] = &[("/object", "/type"), ("/event", "/verb"), ("/data/pod", "/data")];
+
+/// The format of a document, and the document itself with its pointer where it stands in a wrapper.
+fn open(document: &Value) -> Option<(&'static Format, &'static str, &Value)> {
+    let known = |inner: &Value| FORMATS.iter().find(|format| (format.sniff)(inner));
+    if let Some(format) = known(document) {
+        return Some((format, "", document));
+    }
+    WRAPPERS.iter().find_map(|(path, beside)| {
+        document.pointer(beside)?;
+        let inner = document.pointer(path).filter(|inner| inner.is_object())?;
+        known(inner).map(|format| (format, *path, inner))
+    })
 }
 
 /// A claim of a record, with the field that says so.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::fact::{How, Role, What, Who, Why, Witness};
+use crate::fact::{How, Role, Scope, What, Who, Why, Witness};
 use crate::seen::Form;
 use crate::units::{Bytes, Signal};
 
@@ -66,6 +66,12 @@ fn read_event(reading: &mut Reading, event: &Field<'_>, who: &Who) {
         Some("Driver Failure" | "Failed Artifact Download" | "Setup Failure") => What::Infrastructure,
         _ => return,
     };
+    // The driver's own flag, which is more than the words that Nomad makes of 137.
+    let flag = event.at("Details").at("oom_killed");
+    if matches!(what, What::Ended { .. }) && flag.flag() == Some(true) {
+        let oom = What::OomReported { by: "Nomad", scope: Scope::Cgroup };
+        reading.claim_by(Witness::Supervisor, &flag, who, when, oom, "oom_killed true");
+    }
     let text = format!("{}: {}", kind.text().unwrap_or_default(), words.text().unwrap_or_default());
     reading.claim_by(Witness::Supervisor, &kind, who, when, what, text);
 }
@@ -111,7 +117,9 @@ mod tests {
     #[test]
     fn the_word_of_oom_is_a_guess() {
         let document: Value = serde_json::from_str(FORMAT.samples[0]).unwrap();
-        let entry = &read(&document).entries[0];
+        let entries = read(&document).entries;
+        assert_eq!(entries[0].claim.what, What::OomReported { by: "Nomad", scope: Scope::Cgroup });
+        let entry = &entries[1];
         assert_eq!(entry.claim.what, What::Ended { how: How::Code(137), hint: true });
         assert_eq!(entry.claim.who.container_name.as_deref(), Some("trainer"));
         let entry = &read_status(STATUS.samples[0]).unwrap().entries[0];

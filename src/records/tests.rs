@@ -161,6 +161,23 @@ fn pointers(value: &Value, at: String, all: &mut Vec<String>) {
 }
 
 #[test]
+fn a_wrapped_document_is_read_and_its_pointers_start_at_the_wrapper() {
+    for (path, beside) in WRAPPERS {
+        for sample in k8s_pod::FORMAT.samples.iter().chain(k8s_events::FORMAT.samples) {
+            let inner: Value = serde_json::from_str(sample).unwrap();
+            let document = match *path {
+                "/data/pod" => serde_json::json!({"data": {"pod": inner}}),
+                _ => serde_json::json!({&beside[1..]: "MODIFIED", &path[1..]: inner}),
+            };
+            let (_, reading) = read(&document).expect(sample);
+            let mut pointers = reading.entries.iter().map(|e| &e.pointer).chain(reading.remarks.iter().map(|r| &r.pointer));
+            assert!(pointers.all(|pointer| pointer.starts_with(path) && document.pointer(pointer).is_some()), "{sample}");
+        }
+    }
+    assert!(read(&serde_json::json!({"type": "MODIFIED", "object": {"a": 1}})).is_none());
+}
+
+#[test]
 fn every_sample_is_claimed_by_its_own_format_alone_and_says_something() {
     for format in FORMATS {
         assert!(!format.samples.is_empty(), "{} has no sample", format.id);
