@@ -33,7 +33,7 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "audit/abend",
         witness: Witness::Kernel,
         stems: &["type=ANOM_ABEND ", "type=1701 "],
-        regex: r#"^(?:node=\S+ )?(?:audit: )?type=(?:ANOM_ABEND|1701) (?:msg=)?audit\([\d.:]+\)\s?: .*\bpid=(?<pid>\d+) comm="(?<process>[^"]+)" .*\bsig=(?<signal>\d+)\b"#,
+        regex: r#"^(?:node=\S+ )?(?:audit: )?type=(?:ANOM_ABEND|1701) (?:msg=)?audit\([\d.:]+\)\s?: .*\bpid=(?<pid>\d+) comm="(?<process>[^"]+)" .*\bsig=(?<signal>[1-9]\d*)\b"#,
         read: |c| {
             let how = c.signal("signal").map(How::Signal);
             let who = Who::host(c.num("pid"), c.text("process"));

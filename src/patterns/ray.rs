@@ -46,6 +46,19 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         near_misses: &["except ray.exceptions.WorkerCrashedError: retry()"],
     },
+    // python/ray/_private and gcs_actor_manager.cc: an actor that its own driver ended.
+    Pattern {
+        id: "ray/kill",
+        witness: Witness::Supervisor,
+        stems: &["The actor is dead because it was killed by `ray.kill`"],
+        regex: r"^(?:\([^)]*\) )?[\s|│]*The actor is dead because it was killed by `ray\.kill`\.?",
+        read: |_| {
+            let what = What::Stopped { by: "ray.kill", why: Why::Request, signal: Some(Signal::KILL) };
+            vec![Claim::new(what, Who::role(Role::Engine))]
+        },
+        samples: &["The actor is dead because it was killed by `ray.kill`."],
+        near_misses: &["The actor is dead because its worker process has died."],
+    },
     // raylet's memory monitor (2.2 and later): SIGKILL from user space, so no kernel record exists. The pid is of the
     // node's or container's namespace.
     Pattern {

@@ -200,6 +200,16 @@ pub fn shm_of<'a>(death: &'a Death, context: &'a Context) -> Option<(&'a Fact, S
     let record = || death.containers().find(|(_, c)| c.shm != Shm::Unknown).map(|(fact, c)| (fact, c.shm));
     // A command line of another container says nothing about this one.
     let other = |fact: &Fact| fact.who.container_name.is_some() && fact.who.container_name != death.who.container_name;
-    let told = || context.facts.iter().filter(|fact| !other(fact)).find_map(option);
-    death.facts.iter().find_map(option).or_else(record).or_else(told)
+    let told = || context.facts.iter().filter(|fact| !other(fact)).filter_map(option);
+    // The record's own field is the better evidence than the record as a whole.
+    let field = |(whole, shm): (&'a Fact, Shm)| {
+        let differ = |a: &Option<String>, b: &Option<String>| a.as_ref().zip(b.as_ref()).is_some_and(|(a, b)| a != b);
+        let same = |fact: &Fact| {
+            fact.place.input == whole.place.input
+                && !differ(&fact.who.container, &whole.who.container)
+                && !differ(&fact.who.container_name, &whole.who.container_name)
+        };
+        told().find(|(fact, told)| *told == shm && same(fact)).unwrap_or((whole, shm))
+    };
+    death.facts.iter().find_map(option).or_else(|| record().map(field)).or_else(|| told().next())
 }

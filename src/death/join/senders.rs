@@ -78,12 +78,18 @@ pub(in crate::death) fn senders(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
         }
         // A stop without any other death: the job was ended, by whom and why is known.
         let told_before = || {
-            let stops = |d: &Death| d.find(|w| matches!(w, What::Stopped { .. })).is_some() && !names_pid;
+            // Who names a pid may have spoken before without it.
+            let same = |d: &Death| {
+                let nameless = d.who.host_pid.is_none() && d.who.own_pid.is_none();
+                nameless && d.facts.iter().all(|f| f.what == fact.what && f.who.role == fact.who.role)
+            };
+            let stops = |d: &Death| d.find(|w| matches!(w, What::Stopped { .. })).is_some() && (!names_pid || same(d));
             deaths.iter().enumerate().filter(|(_, d)| stops(d)).find_map(|(at, d)| Some((at, join(d)?)))
         };
         let same_log = |fact: &Fact| deaths.iter().any(|d| d.facts.iter().any(|f| f.place.input == fact.place.input));
         match told_before() {
             Some((at, join)) => {
+                merge_who(&mut deaths[at].who, &fact.who);
                 deaths[at].joined.push((fact.place.clone(), join));
                 deaths[at].facts.push(fact.clone());
             }
