@@ -66,7 +66,7 @@ fn run(mut arguments: Arguments) -> io::Result<u8> {
         }
         arguments.paths.push(PathBuf::from("-"));
     }
-    let mut outputs = open(&arguments.common, false)?;
+    let mut outputs = open(&arguments.common, &arguments.paths, false)?;
     let (sources, notes) = input::open(&arguments.paths, io::stdin());
     let mut report = examine(&sources, notes, &options);
     if outputs.iter().any(|(target, ..)| target.format == Format::Html) {
@@ -100,7 +100,7 @@ fn many(scan: &Scan) -> io::Result<u8> {
         options: Options { platforms: scan.common.platform.clone() },
     };
     let stop = interrupt::flag()?;
-    let mut outputs = open(&scan.common, false)?;
+    let mut outputs = open(&scan.common, &scan.paths, false)?;
     let mut all: Vec<Series> = outputs.iter().map(|(target, _, style)| Series::new(target.format, style)).collect();
     let pace = Arc::new(Pace::default());
     let progress = Progress::new(&pace, io::stderr().is_terminal());
@@ -125,7 +125,7 @@ fn many(scan: &Scan) -> io::Result<u8> {
 /// Follows a log.
 fn follow_log(path: &std::path::Path, options: &Options, common: &Common) -> io::Result<u8> {
     let stop = interrupt::flag()?;
-    let mut outputs = open(common, false)?;
+    let mut outputs = open(common, &[path.to_owned()], false)?;
     let mut all: Vec<Series> = outputs.iter().map(|(target, _, style)| Series::new(target.format, style)).collect();
     let mut tally = Tally::default();
     let name = path.to_string_lossy();
@@ -145,7 +145,7 @@ fn follow_log(path: &std::path::Path, options: &Options, common: &Common) -> io:
 /// its input.
 fn pass_on(options: &Options, common: &Common) -> io::Result<u8> {
     let _stop = interrupt::flag()?;
-    let mut outputs = open(common, true)?;
+    let mut outputs = open(common, &[], true)?;
     let mut tee = Tee::default();
     let report = examine(&[Source::stream("-".into(), tee.clone())], Vec::new(), options);
     tee.drain();
@@ -160,9 +160,10 @@ fn pass_on(options: &Options, common: &Common) -> io::Result<u8> {
 /// A format, where it goes, and how it looks there.
 type Opened = (Target, Output, Style);
 
-/// Opens the places for all formats; `aside` keeps standard output free.
-fn open(common: &Common, aside: bool) -> io::Result<Vec<Opened>> {
+/// Opens the places for all formats, none of which may be an input; `aside` keeps standard output free.
+fn open(common: &Common, inputs: &[PathBuf], aside: bool) -> io::Result<Vec<Opened>> {
     let targets = output::targets(&common.format, common.output.as_deref()).map_err(io::Error::other)?;
+    output::spare(&targets, inputs).map_err(io::Error::other)?;
     let opened = |target: Target| {
         let (output, terminal) = match &target.file {
             Some(path) => (Output::file(path)?, false),

@@ -50,6 +50,18 @@ pub(crate) fn targets(formats: &[Target], output: Option<&Path>) -> Result<Vec<T
     Ok(all)
 }
 
+/// Refuses a report that would replace one of the inputs: a log of a dead job cannot be had again.
+pub(crate) fn spare(targets: &[Target], inputs: &[PathBuf]) -> Result<(), String> {
+    let inputs: Vec<PathBuf> = inputs.iter().filter_map(|input| input.canonicalize().ok()).filter(|p| p.is_file()).collect();
+    let replaced = targets.iter().filter_map(|target| target.file.as_ref()).find(|file| {
+        let file = file.canonicalize();
+        file.is_ok_and(|file| inputs.contains(&file))
+    });
+    replaced.map_or(Ok(()), |file| {
+        Err(format!("{} is an input; the report needs another file", file.display().to_string().escape_debug()))
+    })
+}
+
 /// An open place to write to.
 pub(crate) enum Output {
     /// A stream; what was written is out.

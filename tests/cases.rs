@@ -72,6 +72,7 @@ const SMALL_SHM: &str = "a small /dev/shm is counted as evidence that it was ful
 const CLASSES: [&str; 4] = ["shm-exhaustion", "oom-kill", "unknown", "none"];
 
 /// One folder.
+#[derive(Clone)]
 struct Case {
     id: String,
     folder: PathBuf,
@@ -254,6 +255,23 @@ fn verdicts_stand_as_blessed() {
     let failed: Vec<String> = failed.into_iter().flatten().collect();
     let first = failed.iter().take(5).cloned().collect::<Vec<_>>().join("\n");
     assert!(failed.is_empty(), "{} verdicts differ (BLESS=1 writes them), the first are\n{first}", failed.len());
+}
+
+#[test]
+fn the_order_of_the_inputs_does_not_matter() {
+    let all: Vec<Case> = cases().into_iter().filter(|case| case.inputs.len() > 1).collect();
+    let changed = each(&all, |case| {
+        let reversed = Case { inputs: case.inputs.iter().rev().cloned().collect(), ..case.clone() };
+        let verdict = |case: &Case| {
+            let [text] = reports(case, [Format::Json], <[u8]>::to_vec);
+            let report: Value = serde_json::from_str(&text).expect("the report is JSON");
+            ["class", "cause", "grade", "summary"].map(|field| report["verdict"][field].to_string())
+        };
+        let (given, other) = (verdict(case), verdict(&reversed));
+        (given != other).then(|| format!("{}: {given:?}, reversed {other:?}", case.id))
+    });
+    let changed: Vec<String> = changed.into_iter().flatten().collect();
+    assert!(changed.is_empty(), "{} cases:\n{}", changed.len(), changed.join("\n"));
 }
 
 #[test]

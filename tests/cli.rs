@@ -169,6 +169,18 @@ fn broken_and_deep_documents_are_survived() {
 }
 
 #[test]
+fn a_report_does_not_replace_an_input() {
+    let folder = folder(&[("train.log", BUS.as_bytes()), ("quiet.log", QUIET.as_bytes())]);
+    for arguments in [&["-o", "./train.log", "train.log"][..], &["scan", "train.log", "-f", "json=train.log"]] {
+        let output = run(folder.path(), arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains("train.log is an input"), "{said}");
+        assert_eq!(fs::read(folder.path().join("train.log")).ok().as_deref(), Some(BUS.as_bytes()));
+    }
+    assert_eq!(run(folder.path(), &["-o", "quiet.log", "train.log"]).status.code(), Some(0), "any other file may be replaced");
+}
+
+#[test]
 fn a_closed_pipe_is_success() {
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_coroner"))
         .stdin(Stdio::piped())

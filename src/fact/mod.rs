@@ -267,8 +267,6 @@ pub enum What {
     Suppressed {
         /// How many.
         count: Option<u64>,
-        /// Whether OOM reports are among them.
-        oom: bool,
     },
     /// An exit record of a container.
     Container(Box<Container>),

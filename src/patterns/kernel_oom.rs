@@ -240,11 +240,8 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "kernel/suppressed",
         witness: Witness::Kernel,
         stems: &[" callbacks suppressed", " printk messages dropped "],
-        regex: r"^(?:(?<function>\w+): (?<count>\d+) callbacks suppressed|\*\* (?<dropped>\d+) printk messages dropped \*\*)",
-        read: |c| {
-            let oom = c.get("function").is_some_and(|f| f.contains("oom") || f == "dump_header" || f == "out_of_memory");
-            vec![Claim::bare(What::Suppressed { count: c.num("count").or_else(|| c.num("dropped")), oom })]
-        },
+        regex: r"^(?:\w+: (?<count>\d+) callbacks suppressed|\*\* (?<dropped>\d+) printk messages dropped \*\*)",
+        read: |c| vec![Claim::bare(What::Suppressed { count: c.num("count").or_else(|| c.num("dropped")) })],
         samples: &[
             "oom_kill_process: 6 callbacks suppressed",
             "show_signal_msg: 24 callbacks suppressed",

@@ -279,7 +279,7 @@ pub(super) const TABLE: &[Pattern] = &[
         regex: r"^(?:Missed (?<missed>\d+) kernel messages$|/dev/kmsg buffer overrun, some messages lost\.|Suppressed (?<count>\d+) messages from \S+$|\S+: (?<lost>\d+) messages lost due to rate-limiting \()",
         read: |c| {
             let count = ["missed", "count", "lost"].iter().find_map(|group| c.num(group));
-            vec![Claim::bare(What::Suppressed { count, oom: false })]
+            vec![Claim::bare(What::Suppressed { count })]
         },
         samples: &[
             "Missed 24 kernel messages",
