@@ -6,7 +6,7 @@ use crate::fact::{ContainerEvent, Role, What, Who};
 use crate::seen::Form;
 use crate::units::Signal;
 
-use super::{Field, Format, Reading};
+use super::{Field, Format, Reading, first};
 
 /// moby's `events.Message` (the keys `status`, `id` and `from` are gone since API 1.52) and libpod's `events.Event`.
 pub(super) const FORMAT: Format = Format {
@@ -27,11 +27,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn sniff(document: &Value) -> bool {
-    let one = match document {
-        Value::Array(list) => list.first(),
-        one => Some(one),
-    };
-    one.is_some_and(|one| {
+    first(document).is_some_and(|one| {
         let text = |key: &str| one.get(key).is_some_and(Value::is_string);
         let timed = one.get("time").is_some_and(Value::is_number) || one.get("timeNano").is_some_and(Value::is_number);
         let docker = text("Type") && text("Action") && one.get("Actor").is_some_and(Value::is_object);
@@ -42,11 +38,7 @@ fn sniff(document: &Value) -> bool {
 }
 
 fn read(document: &Value) -> Reading {
-    let mut reading = Reading::default();
-    for event in Field::root(document).each() {
-        read_one(&mut reading, &event);
-    }
-    reading
+    Reading::of_each(document, read_one)
 }
 
 fn read_one(reading: &mut Reading, event: &Field<'_>) {

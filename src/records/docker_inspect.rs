@@ -6,7 +6,7 @@ use crate::fact::{Container, Engine, Limit, Reason, Role, Status, What, Who};
 use crate::seen::Form;
 use crate::units::{Bytes, HostPid};
 
-use super::{Field, Format, Reading, dev_shm};
+use super::{Field, Format, Reading, dev_shm, first};
 
 /// moby's `ContainerJSON` (api/swagger.yaml), all versions; since 28 null members are left out.
 pub(super) const FORMAT: Format = Format {
@@ -27,15 +27,6 @@ pub(super) const FORMAT: Format = Format {
 
 fn sniff(document: &Value) -> bool {
     first(document).is_some_and(|one| looks_inspected(one) && !is_podman(one))
-}
-
-/// The first container of a document.
-pub(super) fn first(document: &Value) -> Option<&Value> {
-    match document {
-        Value::Array(list) => list.iter().find(|one| one.is_object()),
-        Value::Object(_) => Some(document),
-        _ => None,
-    }
 }
 
 /// Whether this is a container, its state or its host configuration, of Docker or Podman.
@@ -61,11 +52,7 @@ pub(super) fn is_podman(one: &Value) -> bool {
 
 /// Reads the containers of a document.
 pub(super) fn read_containers(document: &Value, engine: Engine) -> Reading {
-    let mut reading = Reading::default();
-    for one in Field::root(document).each() {
-        read_one(&mut reading, &one, engine);
-    }
-    reading
+    Reading::of_each(document, |reading, one| read_one(reading, one, engine))
 }
 
 fn read_one(reading: &mut Reading, one: &Field<'_>, engine: Engine) {

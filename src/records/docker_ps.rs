@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::fact::{Container, Engine, Role, Status, What, Who};
 use crate::seen::Form;
 
-use super::{Field, Format, Reading};
+use super::{Field, Format, Reading, first};
 
 /// docker/cli's formatter context, compose's `api.ContainerSummary`, podman's `entities.ListContainer`.
 pub(super) const FORMAT: Format = Format {
@@ -21,11 +21,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn sniff(document: &Value) -> bool {
-    let one = match document {
-        Value::Array(list) => list.first(),
-        one => Some(one),
-    };
-    one.is_some_and(|one| {
+    first(document).is_some_and(|one| {
         let text = |key: &str| one.get(key).is_some_and(Value::is_string);
         let named =
             one.get("Names").is_some_and(|names| names.is_string() || names.is_array()) || (text("Name") && text("Service"));
@@ -34,11 +30,7 @@ fn sniff(document: &Value) -> bool {
 }
 
 fn read(document: &Value) -> Reading {
-    let mut reading = Reading::default();
-    for one in Field::root(document).each() {
-        read_one(&mut reading, &one);
-    }
-    reading
+    Reading::of_each(document, read_one)
 }
 
 fn read_one(reading: &mut Reading, one: &Field<'_>) {

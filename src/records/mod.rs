@@ -131,6 +131,15 @@ fn open(document: &Value) -> Option<(&'static Format, &'static str, &Value)> {
     })
 }
 
+/// The first object of a list, or the one object that a document is.
+fn first(document: &Value) -> Option<&Value> {
+    match document {
+        Value::Array(list) => list.iter().find(|one| one.is_object()),
+        Value::Object(_) => Some(document),
+        _ => None,
+    }
+}
+
 /// A claim of a record, with the field that says so.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
@@ -173,6 +182,15 @@ pub struct Reading {
 }
 
 impl Reading {
+    /// What the members of a list say, or the one object that a document is.
+    fn of_each(document: &Value, mut read_one: impl FnMut(&mut Self, &Field<'_>)) -> Self {
+        let mut reading = Self::default();
+        for one in Field::root(document).each() {
+            read_one(&mut reading, &one);
+        }
+        reading
+    }
+
     /// Adds a claim on the word of a container runtime or orchestrator.
     fn claim(&mut self, field: &Field<'_>, who: &Who, when: Option<Stamp>, what: What, text: impl Into<String>) {
         self.claim_by(Witness::Runtime, field, who, when, what, text);

@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::fact::Engine;
 use crate::seen::Form;
 
-use super::Format;
-use super::docker_inspect::{first, is_podman, looks_inspected, read_containers};
+use super::docker_inspect::{is_podman, looks_inspected, read_containers};
+use super::{Format, first};
 
 /// libpod's `define.InspectContainerData`, version 1 and later.
 pub(super) const FORMAT: Format = Format {
