@@ -59,15 +59,7 @@ fn newest_first(texts: &[(Option<Stamp>, String)]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::line::{Line, lines};
-
-    fn read(text: &str) -> Vec<Line<'static>> {
-        let mut all = Vec::new();
-        let mut keep =
-            |line: Line<'_>| all.push(Line { text: line.text.into_owned().into(), number: line.number, envelope: line.envelope });
-        lines(text.as_bytes(), &mut keep).unwrap();
-        all
-    }
+    use crate::line::tests::lines_in;
 
     #[test]
     fn records_come_out_in_the_order_of_time() {
@@ -79,17 +71,17 @@ mod tests {
             r#"[{"insertId":"a","textPayload":"A"},{"insertId":"b","textPayload":"B"}]"#,
             r#"{"events":[{"generated_at":"2026-12-01T06:55:40Z","source_name":"h","program":"train","message":"A"},{"message":"B","received_at":"2026-12-01T06:55:41Z"}]}"#,
         ] {
-            let texts: Vec<_> = read(text).into_iter().map(|line| line.text.into_owned()).collect();
+            let texts: Vec<_> = lines_in(text).into_iter().map(|line| line.text.into_owned()).collect();
             assert_eq!(texts, ["A", "B"], "{text}");
         }
         let loki = r#"{"data":{"result":[{"stream":{"pod":"t-0"},"values":[["1796108141304207123","B"]]}]}}"#;
-        assert!(read(loki).iter().all(|line| line.envelope.pod.as_deref() == Some("t-0") && line.envelope.when.is_some()));
+        assert!(lines_in(loki).iter().all(|line| line.envelope.pod.as_deref() == Some("t-0") && line.envelope.when.is_some()));
     }
 
     #[test]
     fn other_documents_stay() {
         for text in [r#"{"data":[1,2]}"#, r#"[{"a":1}]"#, r#"{"events":[{"id":1}]}"#, r#"{"data":{"result":[]}}"#] {
-            assert_eq!(read(text).first().map(|line| line.text.clone().into_owned()).as_deref(), Some(text));
+            assert_eq!(lines_in(text).first().map(|line| line.text.clone().into_owned()).as_deref(), Some(text));
         }
     }
 }

@@ -245,15 +245,8 @@ fn plain(texts: &[&str]) -> HashSet<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::line::{Line, lines};
-
-    fn read(text: &str) -> Vec<Line<'static>> {
-        let mut all = Vec::new();
-        let mut keep =
-            |line: Line<'_>| all.push(Line { text: line.text.into_owned().into(), number: line.number, envelope: line.envelope });
-        lines(text.as_bytes(), &mut keep).unwrap();
-        all
-    }
+    use crate::line::Line;
+    use crate::line::tests::lines_in;
 
     /// The parts of a prefix's mould are put before each line of a crash.
     const CRASH: [&str; 7] = [
@@ -290,7 +283,7 @@ mod tests {
                     text.push_str(&format!("{mould}{line}\n"));
                 }
             }
-            let all = read(&text);
+            let all = lines_in(&text);
             let texts: Vec<_> = all.iter().skip(1).step_by(2).map(|line| line.text.trim_start_matches("0:")).collect();
             let expected: Vec<_> = CRASH.iter().map(|line| line.to_string()).collect();
             let trimmed: Vec<_> = texts.iter().map(|t| t.to_string()).collect();
@@ -313,7 +306,7 @@ mod tests {
             (["3:", "8:", "4:", "120:"], false),
         ] {
             let text: String = mould.iter().map(|number| format!("{number}  File \"x.py\", line 1, in f\n")).collect();
-            let peeled = read(&text).iter().all(|line| line.text == "  File \"x.py\", line 1, in f");
+            let peeled = lines_in(&text).iter().all(|line| line.text == "  File \"x.py\", line 1, in f");
             assert_eq!(peeled, expected, "{mould:?}");
         }
     }
@@ -322,10 +315,10 @@ mod tests {
     fn a_single_rank_goes_where_all_lines_bear_it() {
         let crash = "Traceback (most recent call last):\n  File \"x\"\n    f()\nRuntimeError: x\n";
         let text: String = crash.lines().map(|line| format!("[0] {line}\n")).collect();
-        let all = read(&text);
+        let all = lines_in(&text);
         assert!(all.iter().map(|line| &*line.text).eq(crash.lines()));
-        assert_eq!(read("[0] a\n[0] b\n[0] c\n[0] d\n[0] e\n")[0].text, "[0] a");
-        assert_eq!(read(&format!("epoch 0\n{text}"))[1].text, "[0] Traceback (most recent call last):");
+        assert_eq!(lines_in("[0] a\n[0] b\n[0] c\n[0] d\n[0] e\n")[0].text, "[0] a");
+        assert_eq!(lines_in(&format!("epoch 0\n{text}"))[1].text, "[0] Traceback (most recent call last):");
     }
 
     #[test]
@@ -339,7 +332,7 @@ mod tests {
             "[INFO] a\n[INFO] b\n[INFO] c\n[INFO] d\n",
             "Name | Type\nconv | Conv2d\nfc | Linear\nbn | Norm\nrelu | ReLU\n",
         ] {
-            let texts: Vec<_> = read(text).into_iter().map(|line| line.text.into_owned()).collect();
+            let texts: Vec<_> = lines_in(text).into_iter().map(|line| line.text.into_owned()).collect();
             assert_eq!(texts, text.lines().collect::<Vec<_>>());
         }
     }

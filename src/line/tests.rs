@@ -2,7 +2,7 @@
 
 use proptest::prelude::{ProptestConfig, any, prop_assert_eq, proptest};
 
-use super::{Count, Envelope, Lines, lines, lines_of, peel};
+use super::{Count, Envelope, Line, Lines, lines, lines_of, peel};
 use crate::time::Stamp;
 
 /// The lines of some bytes: number, text and envelope.
@@ -10,6 +10,12 @@ fn read(bytes: &[u8]) -> Vec<(u64, String, Envelope)> {
     let mut all = Vec::new();
     lines(bytes, &mut |line| all.push((line.number, line.text.into_owned(), line.envelope))).unwrap();
     all
+}
+
+/// The lines of a text.
+pub(super) fn lines_in(text: &str) -> Vec<Line<'static>> {
+    let line = |(number, text, envelope): (u64, String, Envelope)| Line { text: text.into(), number, envelope };
+    read(text.as_bytes()).into_iter().map(line).collect()
 }
 
 fn texts(bytes: &[u8]) -> Vec<(u64, String)> {
