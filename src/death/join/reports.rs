@@ -45,7 +45,7 @@ pub(in crate::death) fn reports(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
         deaths.extend(others.take(VICTIMS).map(|victim| of_its_own(found, victim, true)));
     }
     for ((found, reasons), joined) in reports.iter().zip(reasons).zip(joined) {
-        if joined || deaths.len() > DEATHS {
+        if joined || deaths.len() > MOST {
             continue;
         }
         let report = &found.report;
@@ -79,8 +79,8 @@ pub(in crate::death) fn reports(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
 /// How many victims of one report become deaths of their own; the report names them all.
 const VICTIMS: usize = 16;
 
-/// How many deaths are told apart.
-const DEATHS: usize = 1024;
+/// How many deaths there may be before reports add no more: twice as many as the logs may tell of (`death::ledger`).
+const MOST: usize = 1024;
 
 /// A report with the place that its cgroup names and the line that it was read at.
 struct Found {
