@@ -34,7 +34,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("gh-tab-log-bus-error-share-storage", "a frame in PyTorch's sharing code is not weighed as evidence for /dev/shm"),
     ("ace-nccl-watchdog-three-ranks", "the time-out is the cause; the abort that followed has the signal"),
     ("aws-batch-host-terminated", "a host that AWS Batch terminated is not taken for a Spot instance"),
-    ("ray-fault-injected-user-kill-named", "Ray's word for a kill by a user is read as an unexpected exit"),
+    ("ray-fault-injected-user-kill-named", "the actor that Ray lost and the one that ray.kill ended are told as two deaths"),
     ("cant-start-new-thread-nproc", "a refused thread counts as refused memory, though the limit was on processes"),
     ("cuda-ecc-then-sigabrt-and-forced-kill", "the abort that follows a GPU fault is a death of its own"),
     ("gce-preempted-audit-json", "Google's audit log is not read"),
