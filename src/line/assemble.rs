@@ -163,6 +163,11 @@ impl Assembler {
         })
     }
 
+    /// Whether nothing waits for a further line. The running clock of `dmesg -e` always does.
+    pub(super) fn rests(&self) -> bool {
+        self.block.is_none() && self.held.is_none() && self.clock.is_none() && self.partials.is_empty()
+    }
+
     fn release(&mut self, sink: &mut dyn FnMut(Line<'_>)) {
         if let Some(held) = self.held.take() {
             sink(held.line);

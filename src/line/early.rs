@@ -48,7 +48,7 @@ mod tests {
 
     fn read(text: &str) -> Vec<(String, Option<bool>, Option<Stamp>)> {
         let mut all = Vec::new();
-        lines(text.as_bytes(), &mut |l| all.push((l.text.to_string(), l.envelope.kernel, l.envelope.boot))).unwrap();
+        lines(text.as_bytes(), None, &mut |l| all.push((l.text.to_string(), l.envelope.kernel, l.envelope.boot))).unwrap();
         all
     }
 

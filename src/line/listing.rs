@@ -157,7 +157,7 @@ mod tests {
 
     fn read(text: &str) -> Vec<(u64, String)> {
         let mut all = Vec::new();
-        lines(text.as_bytes(), &mut |line| all.push((line.number, line.text.to_string()))).unwrap();
+        lines(text.as_bytes(), None, &mut |line| all.push((line.number, line.text.to_string()))).unwrap();
         all
     }
 

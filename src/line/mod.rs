@@ -24,6 +24,7 @@ mod pairs;
 mod partial;
 mod parts;
 mod rank;
+mod sieve;
 mod split;
 mod syslog;
 mod table;
@@ -36,11 +37,13 @@ use crate::time::Stamp;
 
 use assemble::Assembler;
 use habit::Habits;
+use sieve::{Sieve, Way};
 use split::Splitter;
 use wide::Widener;
 
 pub use clean::looks_binary;
 pub use order::Order;
+pub use sieve::Gate;
 
 /// What the envelopes around a line told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -96,6 +99,9 @@ pub struct Line<'a> {
     pub envelope: Envelope,
 }
 
+/// How much is read at a time, in bytes: what is searched is still near the processor.
+const BUFFER: usize = 128 << 10;
+
 /// How much was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
@@ -107,80 +113,111 @@ pub struct Count {
 
 /// Cuts bytes into lines, fed piece by piece.
 ///
-/// However the bytes are divided into pieces, the lines are the same.
+/// However the bytes are divided into pieces, the lines that speak are the same.
 #[derive(Clone)]
 pub struct Lines {
     bytes: u64,
     wide: Widener,
+    pipe: Pipe,
+}
+
+/// The way of the bytes from the beginning of an input to its lines.
+#[derive(Clone)]
+struct Pipe {
     /// The beginning, until there is enough of it to know the habits of the input; nothing once they are known.
     sample: Option<Vec<u8>>,
+    /// What passes over quiet lines once the habits are known; nothing where every line is to be read.
+    sieve: Option<Sieve>,
     split: Splitter,
     assemble: Assembler,
 }
 
-impl Default for Lines {
-    fn default() -> Self {
-        Self {
-            bytes: 0,
-            wide: Widener::default(),
+impl Lines {
+    /// Lines of an input of which nothing was read. With a gate, those behind the beginning that say nothing are passed over.
+    pub fn new(gate: Option<Gate>) -> Self {
+        let pipe = Pipe {
             sample: Some(Vec::new()),
+            sieve: gate.map(Sieve::new),
             split: Splitter::default(),
             assemble: Assembler::default(),
-        }
+        };
+        Self { bytes: 0, wide: Widener::default(), pipe }
     }
-}
 
-impl Lines {
     /// Takes a piece of the input.
     pub fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Line<'_>)) {
         self.bytes += bytes.len() as u64;
-        let Self { wide, sample, split, assemble, .. } = self;
-        wide.push(bytes, &mut |bytes| narrow(bytes, sample, split, assemble, sink));
+        let Self { wide, pipe, .. } = self;
+        wide.push(bytes, &mut |bytes| pipe.push(bytes, sink));
     }
 
     /// Ends the input and hands out what is still held.
     pub fn finish(mut self, sink: &mut dyn FnMut(Line<'_>)) -> Count {
-        let Self { wide, sample, split, assemble, .. } = &mut self;
-        wide.finish(&mut |bytes| narrow(bytes, sample, split, assemble, sink));
-        if let Some(sample) = sample.take() {
-            assemble.habits = Habits::of(&sample);
-            split.push(&sample, &mut |cut| assemble.push(cut, sink));
-        }
-        let lines = split.finish(&mut |cut| assemble.push(cut, sink));
-        assemble.finish(sink);
+        let Self { wide, pipe, .. } = &mut self;
+        wide.finish(&mut |bytes| pipe.push(bytes, sink));
+        let lines = self.pipe.finish(sink);
         Count { bytes: self.bytes, lines }
     }
 }
 
-/// Passes UTF-8 on to be cut into lines, after the beginning was looked at.
-fn narrow(
-    mut bytes: &[u8],
-    sample: &mut Option<Vec<u8>>,
-    split: &mut Splitter,
-    assemble: &mut Assembler,
-    sink: &mut dyn FnMut(Line<'_>),
-) {
-    if let Some(held) = sample {
-        // The sample has the same bytes however the input is divided into pieces.
-        let (now, later) = bytes.split_at(bytes.len().min(habit::SAMPLE.saturating_sub(held.len())));
-        held.extend_from_slice(now);
-        if held.len() < habit::SAMPLE {
-            return;
+impl Pipe {
+    /// Takes UTF-8, of which the beginning is looked at before it is cut into lines.
+    fn push(&mut self, mut bytes: &[u8], sink: &mut dyn FnMut(Line<'_>)) {
+        if let Some(held) = &mut self.sample {
+            // The sample has the same bytes however the input is divided into pieces.
+            let (now, later) = bytes.split_at(bytes.len().min(habit::SAMPLE.saturating_sub(held.len())));
+            held.extend_from_slice(now);
+            if held.len() < habit::SAMPLE {
+                return;
+            }
+            bytes = later;
+            self.begin(sink);
         }
-        bytes = later;
-        assemble.habits = Habits::of(held);
-        split.push(held, &mut |cut| assemble.push(cut, sink));
-        *sample = None;
+        let Self { sieve, split, assemble, .. } = self;
+        let mut way = Way { split, assemble, sink };
+        match sieve {
+            Some(sieve) => sieve.push(bytes, &mut way),
+            None => way.read(bytes),
+        }
     }
-    split.push(bytes, &mut |cut| assemble.push(cut, sink));
+
+    /// Reads the beginning once its habits are known. Every line is read of a log whose newest line stands first, as the order
+    /// needs all stamps, and of an export of the journal, whose binary fields look like any line.
+    fn begin(&mut self, sink: &mut dyn FnMut(Line<'_>)) {
+        let Some(sample) = self.sample.take() else { return };
+        let Self { sieve, split, assemble, .. } = self;
+        assemble.habits = Habits::of(&sample);
+        let mut order = Order::counted();
+        let sink = &mut |line: Line<'_>| {
+            line.envelope.when.inspect(|when| order.stamped(line.number, *when));
+            sink(line);
+        };
+        Way { split, assemble, sink }.read(&sample);
+        if order.reversed() || split.exports() {
+            *sieve = None;
+        }
+    }
+
+    /// Hands out what is held, and tells how many lines there were.
+    fn finish(&mut self, sink: &mut dyn FnMut(Line<'_>)) -> u64 {
+        self.begin(sink);
+        if let Some(sieve) = &mut self.sieve {
+            sieve.finish(sink);
+        }
+        let Self { split, assemble, .. } = self;
+        let lines = split.finish(&mut |cut| assemble.push(cut, sink));
+        assemble.finish(sink);
+        lines
+    }
 }
 
 /// Reads an input to its end, line by line, in bounded memory.
 ///
-/// A carriage return ends a line as it is shown (a progress bar redraws it), but does not count as one.
-pub fn lines(mut reader: impl Read, sink: &mut dyn FnMut(Line<'_>)) -> std::io::Result<Count> {
-    let mut all = Lines::default();
-    let mut buffer = vec![0; 64 << 10];
+/// A carriage return ends a line as it is shown (a progress bar redraws it), but does not count as one. With a gate, the lines
+/// behind the beginning that say nothing are passed over.
+pub fn lines(mut reader: impl Read, gate: Option<Gate>, sink: &mut dyn FnMut(Line<'_>)) -> std::io::Result<Count> {
+    let mut all = Lines::new(gate);
+    let mut buffer = vec![0; BUFFER];
     loop {
         match reader.read(&mut buffer) {
             Ok(0) => return Ok(all.finish(sink)),
@@ -196,7 +233,7 @@ pub fn lines(mut reader: impl Read, sink: &mut dyn FnMut(Line<'_>)) -> std::io::
 
 /// The lines of a text that was found in a record, numbered from `first`.
 pub fn lines_of(text: &str, first: u64, sink: &mut dyn FnMut(Line<'_>)) {
-    let mut all = Lines::default();
+    let mut all = Lines::new(None);
     let mut place = |line: Line<'_>| sink(Line { number: line.number.saturating_sub(1).saturating_add(first), ..line });
     all.push(text.as_bytes(), &mut place);
     all.finish(&mut place);

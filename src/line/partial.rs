@@ -98,6 +98,11 @@ impl Partials {
         true
     }
 
+    /// Whether nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.streams.iter().all(Option::is_none)
+    }
+
     /// Hands out what still waits.
     pub(super) fn finish(&mut self, sink: &mut dyn FnMut(Line<'_>)) {
         let mut held: Vec<_> = self.streams.iter_mut().filter_map(Option::take).collect();

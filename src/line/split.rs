@@ -93,6 +93,8 @@ pub(super) struct Splitter {
     begun: bool,
     /// Whether the stream is inside an entry of a journal export, the only place with binary fields.
     export: bool,
+    /// Whether it ever was.
+    exports: bool,
     mode: Mode,
 }
 
@@ -148,6 +150,28 @@ impl Splitter {
         }
     }
 
+    /// Whether a line begins here.
+    pub(super) fn rests(&self) -> bool {
+        self.mode == Mode::Text && self.line.is_empty() && !self.export
+    }
+
+    /// Whether there was an entry of a journal export.
+    pub(super) fn exports(&self) -> bool {
+        self.exports
+    }
+
+    /// The number of the line that comes next.
+    pub(super) fn number(&self) -> u64 {
+        self.feeds + 1
+    }
+
+    /// Passes over whole lines, which only count.
+    pub(super) fn skip(&mut self, lines: &[u8]) {
+        self.feeds += memchr::memchr_iter(b'\n', lines).count() as u64;
+        let shown = lines.last() == Some(&b'\r');
+        (self.shown, self.begun) = (shown, shown);
+    }
+
     /// A line feed or a carriage return.
     fn mark(&mut self, mark: u8, out: &mut dyn FnMut(Cut<'_>)) {
         let number = self.feeds + 1;
@@ -173,6 +197,7 @@ impl Splitter {
         }
         // An entry begins with its cursor and ends with an empty line.
         self.export = text.starts_with(b"__CURSOR=") || (self.export && !text.is_empty());
+        self.exports |= self.export;
         self.line.give(number, out);
     }
 

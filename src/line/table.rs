@@ -192,7 +192,8 @@ mod tests {
 
     fn read(text: &str) -> Vec<(u64, String, bool)> {
         let mut all = Vec::new();
-        lines(text.as_bytes(), &mut |line| all.push((line.number, line.text.to_string(), line.envelope.when.is_some()))).unwrap();
+        lines(text.as_bytes(), None, &mut |line| all.push((line.number, line.text.to_string(), line.envelope.when.is_some())))
+            .unwrap();
         all
     }
 
@@ -218,7 +219,7 @@ mod tests {
             assert_eq!(read(text), expected, "{text}");
         }
         let mut when = None;
-        lines("timestamp,message\n1789200627000,x\n".as_bytes(), &mut |line| when = line.envelope.when).unwrap();
+        lines("timestamp,message\n1789200627000,x\n".as_bytes(), None, &mut |line| when = line.envelope.when).unwrap();
         assert_eq!(when, Stamp::parse("2026-09-12T08:10:27Z"));
     }
 }

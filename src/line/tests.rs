@@ -8,7 +8,7 @@ use crate::time::Stamp;
 /// The lines of some bytes: number, text and envelope.
 fn read(bytes: &[u8]) -> Vec<(u64, String, Envelope)> {
     let mut all = Vec::new();
-    lines(bytes, &mut |line| all.push((line.number, line.text.into_owned(), line.envelope))).unwrap();
+    lines(bytes, None, &mut |line| all.push((line.number, line.text.into_owned(), line.envelope))).unwrap();
     all
 }
 
@@ -30,9 +30,9 @@ fn owned(lines: &[(u64, &str)]) -> Vec<(u64, String)> {
 fn line_feeds_count_and_carriage_returns_redraw() {
     assert_eq!(texts(b"a\r\nb\r\n\r\nc"), owned(&[(1, "a"), (2, "b"), (3, ""), (4, "c")]));
     assert_eq!(texts(b"\r 0%\r 50%ERROR\n\0Traceback\n"), owned(&[(1, " 0%"), (1, " 50%ERROR"), (2, "Traceback")]));
-    assert_eq!(lines(&b"a\nb"[..], &mut |_| {}).unwrap(), Count { bytes: 3, lines: 2 });
-    assert_eq!(lines(&b""[..], &mut |_| {}).unwrap(), Count::default());
-    assert_eq!(lines(&b"a\n\r\n"[..], &mut |_| {}).unwrap(), Count { bytes: 4, lines: 2 });
+    assert_eq!(lines(&b"a\nb"[..], None, &mut |_| {}).unwrap(), Count { bytes: 3, lines: 2 });
+    assert_eq!(lines(&b""[..], None, &mut |_| {}).unwrap(), Count::default());
+    assert_eq!(lines(&b"a\n\r\n"[..], None, &mut |_| {}).unwrap(), Count { bytes: 4, lines: 2 });
 }
 
 #[test]
@@ -244,7 +244,7 @@ proptest! {
 
 fn divide(bytes: &[u8], size: usize) -> Result<(), proptest::test_runner::TestCaseError> {
     let mut all = Vec::new();
-    let mut parts = Lines::default();
+    let mut parts = Lines::new(None);
     let mut keep = |line: super::Line<'_>| all.push((line.number, line.text.into_owned(), line.envelope));
     for part in bytes.chunks(size) {
         parts.push(part, &mut keep);

@@ -1,7 +1,7 @@
 //! Patterns: the wordings by which programs tell of a death, one table for each speaker.
 //!
-//! A pattern turns one line into claims. It holds no state and judges nothing. The gate is a literal search for the
-//! patterns' stems; a regex is compiled and tried only on a line that holds one of its stems.
+//! A pattern turns one line into claims. It holds no state and judges nothing. Its regex is compiled and tried only on a
+//! line that holds one of its stems (`gate.rs`).
 
 #[macro_use]
 mod raised;
@@ -15,6 +15,7 @@ mod elastic;
 mod exhaustion;
 mod finished;
 mod forms;
+mod gate;
 mod kernel_fault;
 mod kernel_oom;
 mod kernel_stats;
@@ -29,6 +30,7 @@ mod pools;
 mod python;
 mod ray;
 mod resources;
+mod roots;
 mod runtime_log;
 mod schedulers;
 mod serving;
@@ -41,16 +43,16 @@ mod status;
 mod systemd;
 mod trainers;
 
-use std::sync::{LazyLock, OnceLock};
-
-use aho_corasick::{AhoCorasick, MatchKind};
-use regex::{Captures, Regex};
+use regex::Captures;
 
 use crate::fact::{Claim, Witness};
 use crate::line::Line;
 use crate::units::{Bytes, Signal};
 
+use gate::GATE;
+
 pub use forms::LOGS;
+pub use gate::speaking;
 
 /// One wording.
 pub struct Pattern {
@@ -150,40 +152,9 @@ const SPEAKERS: &[&[Pattern]] = &[
 /// DataLoader worker …`) is both the end of a traceback and a wording of one of the [`SPEAKERS`].
 const BONES: &[&[Pattern]] = &[python::TABLE];
 
-/// Finds the patterns whose stems stand in a line.
-struct Gate {
-    search: AhoCorasick,
-    /// For each stem, the pattern that needs it.
-    owner: Vec<usize>,
-    patterns: Vec<(&'static Pattern, OnceLock<Regex>)>,
-}
-
-static GATE: LazyLock<Gate> = LazyLock::new(|| {
-    let patterns: Vec<_> = SPEAKERS.iter().chain(BONES).flat_map(|table| table.iter()).map(|p| (p, OnceLock::new())).collect();
-    let (stems, owner): (Vec<_>, Vec<_>) =
-        patterns.iter().enumerate().flat_map(|(i, (p, _))| p.stems.iter().map(move |stem| (*stem, i))).unzip();
-    let search = AhoCorasick::builder().match_kind(MatchKind::Standard).build(stems).expect("the stems are few and short");
-    Gate { search, owner, patterns }
-});
-
-impl Gate {
-    /// The patterns worth trying on a text, in table order.
-    fn candidates(&self, text: &str) -> Vec<usize> {
-        let mut found: Vec<usize> = self.search.find_overlapping_iter(text).map(|m| self.owner[m.pattern().as_usize()]).collect();
-        found.sort_unstable();
-        found.dedup();
-        found
-    }
-
-    fn claims(&self, index: usize, line: &Line<'_>) -> Vec<Claim> {
-        let (pattern, regex) = &self.patterns[index];
-        // A line that its envelope gives to another program is not the kernel's, whatever it quotes.
-        if pattern.witness == Witness::Kernel && line.envelope.kernel == Some(false) {
-            return Vec::new();
-        }
-        let regex = regex.get_or_init(|| Regex::new(pattern.regex).expect("a test compiles every pattern"));
-        regex.captures(&line.text).map_or_else(Vec::new, |captures| (pattern.read)(&Caps { captures, line }))
-    }
+/// All patterns, in table order.
+pub fn all() -> impl Iterator<Item = &'static Pattern> {
+    SPEAKERS.iter().chain(BONES).flat_map(|table| table.iter())
 }
 
 /// Everything that the patterns read in a line.

@@ -97,7 +97,7 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "python/short-frame",
         witness: Witness::Program,
-        stems: &[".py:", "│ /"],
+        stems: &["│ ", "File "],
         regex: r"^(?:│ (?<file>/\S+|\S+\.py):(?<line>\d+)(?: in(?: (?<function>[^│]*?))?)?\s*│|File (?<ifile>\S+\.py):(?<iline>\d+), in (?<ifunction>[\w.<>]+).*)$",
         read: |caps| {
             let pick = |a, b| caps.get(a).or_else(|| caps.get(b));

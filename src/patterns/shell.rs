@@ -66,7 +66,7 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "shell/pipeline",
         witness: Witness::Supervisor,
-        stems: &[" | "],
+        stems: ALONE,
         regex: r"^ {2,}(?<pid>\d+) (?<rest>[^\d\s|][^|]*\| [^\d\s].*)$",
         read: job,
         samples: &[

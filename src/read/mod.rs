@@ -26,7 +26,10 @@ use crate::time::Stamp;
 
 pub use stream::Stream;
 
-/// An input up to this size is looked through for documents; a larger one is read as lines only. In bytes.
+/// An input up to this size is looked through for documents wherever they stand; a larger one is read as lines. In bytes.
+const MIXED: usize = 6 << 20;
+
+/// The same for an input that begins as a document does.
 const DOCUMENT: usize = 32 << 20;
 
 /// How many facts of one pattern are kept for each input; the rest is counted. A DataLoader message repeated by ten
@@ -80,14 +83,21 @@ pub fn read(sources: &[Source<'_>]) -> Reading {
 /// Reads one input; what it gives is added to what was read before.
 pub fn one(name: &Arc<str>, mut reader: Box<dyn Read + '_>, reading: &mut Reading) {
     let mut head = Vec::new();
-    if let Err(error) = reader.by_ref().take(DOCUMENT as u64 + 1).read_to_end(&mut head) {
+    let mut limit = MIXED;
+    let mut read = reader.by_ref().take(limit as u64 + 1).read_to_end(&mut head);
+    if read.is_ok() && head.len() > limit && documents::begins(&head) {
+        limit = DOCUMENT;
+        read = reader.by_ref().take((limit - head.len()) as u64 + 1).read_to_end(&mut head);
+    }
+    if let Err(error) = read {
         let end = if head.is_empty() { "" } else { " to its end" };
         reading.notes.push(Note::unread(name, format!("cannot be read{end}: {}", input::reason(&error))));
         if head.is_empty() {
             return;
         }
     }
-    if head.len() <= DOCUMENT && !head.is_empty() {
+    let whole = head.len() <= limit;
+    if whole && !head.is_empty() {
         let mut hasher = std::hash::DefaultHasher::new();
         head.hash(&mut hasher);
         let print = (head.len(), hasher.finish());
@@ -101,11 +111,11 @@ pub fn one(name: &Arc<str>, mut reader: Box<dyn Read + '_>, reading: &mut Readin
     if head.is_empty() {
         reading.notes.push(Note::remark(name, "empty"));
         collector.kind = Some(Kind::Empty);
-    } else if line::looks_binary(&head[..head.len().min(8 << 10)]) || is_void(&head) {
+    } else if line::looks_binary(&head[..head.len().min(8 << 10)]) || !whole && is_void(&head) {
         reading.notes.push(Note::remark(name, "not text: skipped"));
         collector.kind = Some(Kind::Binary);
         collector.count.bytes = head.len() as u64;
-    } else if head.len() > DOCUMENT {
+    } else if !whole {
         let rest = Cursor::new(head).chain(reader);
         collector.order = Order::counted();
         collector.lines(rest, &[], reading);
@@ -125,7 +135,7 @@ pub fn one(name: &Arc<str>, mut reader: Box<dyn Read + '_>, reading: &mut Readin
 /// Whether there is nothing but NUL bytes for as long as anybody would wait: a log has a hole where it was cut, but a device
 /// or a bomb has nothing else.
 fn is_void(head: &[u8]) -> bool {
-    head.len() > DOCUMENT && head.iter().all(|byte| *byte == 0)
+    head.iter().all(|byte| *byte == 0)
 }
 
 /// Collects the facts of one input and what is to be said of it.
@@ -175,7 +185,7 @@ impl Collector {
 
     fn lines(&mut self, reader: impl Read, documents: &[RangeInclusive<u64>], reading: &mut Reading) {
         let mut next = 0;
-        let result = line::lines(reader, &mut |line| {
+        let result = line::lines(reader, Some(patterns::speaking), &mut |line| {
             while documents.get(next).is_some_and(|range| *range.end() < line.number) {
                 next += 1;
             }

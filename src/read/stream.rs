@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{Collector, Reading};
 use crate::fact::Who;
 use crate::line;
+use crate::patterns;
 
 /// An input that grows: what was read of it so far can be judged at any moment.
 pub struct Stream {
@@ -15,7 +16,7 @@ pub struct Stream {
 impl Stream {
     /// An input of which nothing was read.
     pub fn new(name: &Arc<str>) -> Self {
-        Self { lines: line::Lines::default(), collector: Collector::new(name) }
+        Self { lines: line::Lines::new(Some(patterns::speaking)), collector: Collector::new(name) }
     }
 
     /// Takes the next piece.

@@ -50,6 +50,21 @@ impl Found {
     }
 }
 
+/// Whether a buffer begins as a document of JSON or YAML does: with a bracket and no log behind it, or with the first key of a
+/// resource of Kubernetes.
+pub fn begins(bytes: &[u8]) -> bool {
+    let text = decode(bytes.get(..64 << 10).unwrap_or(bytes));
+    let text = text.trim_start();
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    let opens = |line: &str| line.starts_with(['{', '[']);
+    // A log in JSON has a record on each line.
+    let record = first.ends_with('}') && lines.next().is_some_and(opens);
+    let inside = first.get(1..).unwrap_or_default().trim_start();
+    opens(first) && !record && (inside.is_empty() || inside.starts_with(['{', '[', '"', '}', ']']))
+        || ["apiVersion:", "kind:", "items:", "---"].iter().any(|start| first.starts_with(start))
+}
+
 /// Finds the documents of a buffer of at most [`LIMIT`] bytes, and says what was broken.
 ///
 /// Time and memory are linear in the buffer's length, whatever stands in it.
@@ -106,6 +121,16 @@ mod tests {
         assert_eq!(spans(&format!("log\n        \"State\": {STATE},\n...\n")), [(2, 2)]);
         assert_eq!(spans(&format!("\u{feff}{STATE}")), [(1, 1)]);
         assert_eq!(spans("{\"log\":\"[rank0]: boom\\n\",\"stream\":\"stderr\"}\n[INFO] {\"a\": 1}\n"), []);
+    }
+
+    #[test]
+    fn a_document_is_told_from_a_log_by_its_beginning() {
+        for text in ["[\n {\"Id\": 1}]", "{\"items\": [", "\u{feff}[{\"Id\":1", "apiVersion: v1\nkind: Pod", "---\nkind: Pod"] {
+            assert!(begins(text.as_bytes()), "{text}");
+        }
+        for text in ["[rank0]: step 1", "[INFO] x", "{\"log\":\"a\"}\n{\"log\":\"b\"}\n", "epoch 1", "", "[ 12.5] x"] {
+            assert!(!begins(text.as_bytes()), "{text}");
+        }
     }
 
     #[test]

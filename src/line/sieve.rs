@@ -1,0 +1,188 @@
+//! Passes over the lines of a large input that say nothing, so that they are never decoded.
+//!
+//! A search over the bytes (the gate) names the lines that may speak. They are handed on together with what their reading
+//! depends on: the line before, the beginning of the record that they stand in, the last stamp. The rest is counted. Every
+//! piece of the input also hands on the line that its end cuts, so that a sample of the quiet lines tells the times and the
+//! writers of the whole.
+
+use std::ops::Range;
+
+use super::assemble::Assembler;
+use super::peel;
+use super::split::Splitter;
+use super::{Envelope, Line, clean};
+
+/// Finds the lines of a buffer that may speak: each call gives the first one at or behind a position, from its first byte to
+/// its mark.
+pub type Gate = for<'a> fn(&'a [u8]) -> Box<dyn FnMut(usize) -> Option<Range<usize>> + 'a>;
+
+/// How far back the beginning of a record is looked for, in lines and in bytes.
+const RECORD: (usize, usize) = (400, 64 << 10);
+
+/// How many lines back the stamp of a line without one is looked for.
+const STAMP: usize = 64;
+
+/// A line as long as this may be a piece of a longer one that a container's runtime cut (at 16 KiB).
+const PIECE: usize = 16_000;
+
+/// How much of the last quiet lines is kept for the time at which the input ends, in bytes.
+const TAIL: usize = 4 << 10;
+
+/// Passes over quiet lines.
+#[derive(Clone)]
+pub(super) struct Sieve {
+    gate: Gate,
+    /// The last quiet lines, and the number of the line behind them.
+    tail: (Vec<u8>, u64),
+}
+
+/// Where lines are handed on.
+pub(super) struct Way<'a> {
+    pub(super) split: &'a mut Splitter,
+    pub(super) assemble: &'a mut Assembler,
+    pub(super) sink: &'a mut dyn FnMut(Line<'_>),
+}
+
+impl Way<'_> {
+    /// Hands bytes on to be read.
+    pub(super) fn read(&mut self, bytes: &[u8]) {
+        let Self { split, assemble, sink } = self;
+        split.push(bytes, &mut |cut| assemble.push(cut, *sink));
+    }
+
+    /// Whether a line has a stamp before its text.
+    fn times(&self, line: &[u8]) -> bool {
+        let text = clean::clean(line);
+        let mut envelope = Envelope::default();
+        let text = self.assemble.habits.peel(&text, &mut envelope);
+        envelope.when.is_some() || peel(text, 0).envelope.when.is_some()
+    }
+
+    /// Where the last stamped line stands before a line without a stamp.
+    fn stamp(&self, before: &[u8], line: &[u8]) -> Option<Range<usize>> {
+        if self.times(line) {
+            return None;
+        }
+        backwards(before).take(STAMP).find(|range| before.get(range.clone()).is_some_and(|line| self.times(line)))
+    }
+
+    /// Whether a line begins here that depends on none before it.
+    fn rests(&self) -> bool {
+        self.split.rests() && self.assemble.rests()
+    }
+}
+
+impl Sieve {
+    pub(super) fn new(gate: Gate) -> Self {
+        Self { gate, tail: (Vec::new(), 0) }
+    }
+
+    /// Takes the next piece of the input.
+    pub(super) fn push(&mut self, bytes: &[u8], way: &mut Way<'_>) {
+        let mut at = 0;
+        // The line that the piece before began, and all that it draws in.
+        while !way.rests() && at < bytes.len() {
+            at = through(bytes, at, way);
+        }
+        let whole = memchr::memrchr2(b'\n', b'\r', bytes).map_or(0, |mark| mark + 1);
+        let Some(lines) = bytes.get(..whole).filter(|_| at < whole) else {
+            return way.read(bytes.get(at..).unwrap_or_default());
+        };
+        let mut next = (self.gate)(lines);
+        while at < whole {
+            let Some(line) = next(at) else {
+                self.skip(lines.get(at..).unwrap_or_default(), way);
+                break;
+            };
+            let before = lines.get(at..line.start).unwrap_or_default();
+            let text = lines.get(line.clone()).unwrap_or_default();
+            if let Some(stamped) = way.stamp(before, text) {
+                self.skip(before.get(..stamped.start).unwrap_or_default(), way);
+                way.read(before.get(stamped.clone()).unwrap_or_default());
+                at += stamped.end;
+            }
+            let before = lines.get(at..line.start).unwrap_or_default();
+            let record = record(before, text);
+            self.skip(before.get(..record).unwrap_or_default(), way);
+            at += record;
+            while at < whole && (at <= line.start || !way.rests()) {
+                at = through(lines, at, way);
+            }
+        }
+        way.read(bytes.get(whole..).unwrap_or_default());
+    }
+
+    /// Passes over whole lines.
+    fn skip(&mut self, lines: &[u8], way: &mut Way<'_>) {
+        if lines.is_empty() {
+            return;
+        }
+        way.split.skip(lines);
+        let from = lines.len().saturating_sub(TAIL);
+        self.tail.0.clear();
+        self.tail.0.extend_from_slice(lines.get(from..).unwrap_or(lines));
+        self.tail.1 = way.split.number();
+    }
+
+    /// Ends the input: the last quiet line with a stamp is handed on, for the sake of its time.
+    pub(super) fn finish(&mut self, sink: &mut dyn FnMut(Line<'_>)) {
+        let mut number = self.tail.1;
+        for line in self.tail.0.split(|b| *b == b'\n').rev() {
+            let text = clean::clean(line);
+            let read = peel(&text, number);
+            if read.envelope.when.or(read.envelope.boot).is_some() {
+                return sink(read);
+            }
+            number = number.saturating_sub(1);
+        }
+    }
+}
+
+/// Hands on one line from a position, and tells where the next begins.
+fn through(bytes: &[u8], at: usize, way: &mut Way<'_>) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let length = memchr::memchr2(b'\n', b'\r', rest).map_or(rest.len(), |mark| mark + 1);
+    way.read(rest.get(..length).unwrap_or(rest));
+    at + length
+}
+
+/// The lines before a position, the nearest first, each with its mark.
+fn backwards(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let mut end = bytes.len();
+    std::iter::from_fn(move || {
+        let inner = bytes.get(..end.checked_sub(1)?)?;
+        let start = memchr::memrchr2(b'\n', b'\r', inner).map_or(0, |mark| mark + 1);
+        Some(start..std::mem::replace(&mut end, start))
+    })
+}
+
+/// Where the record of a line begins among the lines before: at least one line back, as a writer may have torn it.
+fn record(before: &[u8], line: &[u8]) -> usize {
+    let mut start = before.len();
+    let mut inner = inside(line);
+    let least = before.len().saturating_sub(RECORD.1);
+    for (lines, range) in backwards(before).take(RECORD.0).take_while(|range| range.start >= least).enumerate() {
+        let text = before.get(range.clone()).unwrap_or_default();
+        if lines > 0 && !inner && text.len() < PIECE {
+            break;
+        }
+        start = range.start;
+        inner = inside(text);
+    }
+    start
+}
+
+/// Whether a line may stand inside a record of several lines: it is indented, is a member of a document, or a field of a
+/// journal's export.
+fn inside(line: &[u8]) -> bool {
+    let field = |line: &[u8]| {
+        let name = line.iter().take_while(|b| matches!(b, b'A'..=b'Z' | b'0'..=b'9' | b'_')).count();
+        name > 0 && line.get(name) == Some(&b'=') && !line.starts_with(b"__CURSOR=")
+    };
+    match line.first() {
+        Some(b' ' | b'\t' | b'"' | b'}' | b']') => true,
+        Some(b'{') => line.trim_ascii_end() != b"{",
+        Some(b'\n') => false,
+        _ => field(line),
+    }
+}
