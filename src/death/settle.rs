@@ -90,6 +90,7 @@ fn semaphores(deaths: &mut [Death]) {
 /// survived, or of an earlier attempt. The kernel's words count as a program's where they stand in a program's log without a
 /// clock.
 fn quotations(deaths: &mut Vec<Death>, facts: &[Fact]) {
+    let finished: Vec<&Fact> = facts.iter().filter(|fact| fact.what == What::Finished).collect();
     deaths.retain(|death| {
         let said = |f: &Fact| {
             f.witness == Witness::Program || matches!(f.what, What::Ended { .. } | What::Stopped { why: Why::Cleanup, .. })
@@ -97,9 +98,8 @@ fn quotations(deaths: &mut Vec<Death>, facts: &[Fact]) {
         let quoted = death.oom.as_ref().is_none_or(|(report, _)| report.quoted);
         let by_programs = quoted && death.facts.iter().all(|f| said(f) || matches!(f.what, What::Oom(_)));
         let Some(last) = death.facts.last() else { return false };
-        let survived = facts.iter().any(|fact| {
-            fact.what == What::Finished
-                && fact.place.input == last.place.input
+        let survived = finished.iter().any(|fact| {
+            fact.place.input == last.place.input
                 && fact.place.line > last.place.line
                 && agree_id(&fact.who.container, &last.who.container)
                 && agree(&fact.who.container_name, &last.who.container_name)

@@ -27,7 +27,7 @@ use crate::time::Stamp;
 pub use stream::Stream;
 
 /// An input up to this size is looked through for documents wherever they stand; a larger one is read as lines. In bytes.
-const MIXED: usize = 6 << 20;
+const MIXED: usize = 4 << 20;
 
 /// The same for an input that begins as a document does.
 const DOCUMENT: usize = 32 << 20;
