@@ -3,7 +3,7 @@
 use std::fs;
 
 use coroner::fact::Claim;
-use coroner::line::{Envelope, Gate, lines};
+use coroner::line::{Envelope, Gate, Line, Lines, lines};
 use coroner::patterns;
 use coroner::time::Stamp;
 use proptest::prelude::*;
@@ -128,6 +128,31 @@ fn every_input_of_every_case_is_read_behind_a_large_log() {
     }
     assert!(wrong.is_empty(), "{} of {count}: {}", wrong.len(), wrong.join("\n"));
     assert!(count > 700, "only {count} files");
+}
+
+#[test]
+fn pieces_searched_by_other_threads_are_read_the_same() {
+    let stamped = ENVELOPES[1].1;
+    let mut text = quiet(stamped, 9 << 20);
+    for (n, sample) in samples().iter().enumerate() {
+        text.push_str(&stamped(n, sample));
+        text.push('\n');
+        text.push_str(&quiet(stamped, 3000 + 7 * n));
+    }
+    let mut one_by_one = Vec::new();
+    let mut parts = Lines::new(Some(patterns::speaking));
+    let mut sink =
+        |line: Line<'_>| one_by_one.extend(patterns::read(&line).into_iter().map(|(p, claim)| (line.number, p.id, claim)));
+    for piece in text.as_bytes().chunks(1000) {
+        parts.push(piece, &mut sink);
+    }
+    let count = parts.finish(&mut sink);
+    let mut ahead = Vec::new();
+    let whole = lines(text.as_bytes(), Some(patterns::speaking), &mut |line| {
+        ahead.extend(patterns::read(&line).into_iter().map(|(p, claim)| (line.number, p.id, claim)));
+    });
+    assert_eq!(whole.expect("memory can be read"), count);
+    assert!(ahead.len() > 1000 && ahead == one_by_one, "{} and {}", ahead.len(), one_by_one.len());
 }
 
 proptest! {

@@ -4,6 +4,7 @@ use super::identity::{Relation, agree, agree_id, clocks, compare, moments};
 use super::{Aside, Death, consequences};
 use crate::fact::{Fact, Resource, What, Who, Why, Witness};
 use crate::seen::{Input, Kind};
+use crate::time::Stamp;
 use crate::units::Signal;
 
 /// Last corrections, when all evidence is in: symptoms of one full /dev/shm become one death, quotations are dropped,
@@ -118,14 +119,17 @@ fn strangers(deaths: &mut [Death], facts: &[Fact], inputs: &[Input]) {
         |d: &Death| placed(d) && !records.is_empty() && records.iter().all(|r| matches!(compare(&d.who, r), Relation::Other(_)));
     let stranger = |d: &Death| foreign(d) || !d.facts.iter().any(|f| own(&f.place.input));
     // Two containers that died ten minutes apart died for reasons of their own; the later death is the one asked about.
-    let apart = |one: &Death, other: &Death| {
+    let told: Vec<Vec<Stamp>> = deaths.iter().map(moments).collect();
+    let apart = |one: usize, other: usize| {
+        let (own, others) = (&told[one], &told[other]);
+        let (one, other) = (&deaths[one], &deaths[other]);
         let places = placed(one) && placed(other) && matches!(compare(&one.who, &other.who), Relation::Other(Aside::Place));
-        let (own, others) = (moments(one), moments(other));
         let pairs = own.iter().flat_map(|a| others.iter().map(move |b| (a.gap(*b), a.before(*b))));
         let sure: Vec<_> = pairs.filter_map(|(gap, before)| Some((gap.filter(|gap| gap.sure)?, before?))).collect();
         places && !sure.is_empty() && sure.iter().all(|(gap, before)| *before && gap.seconds > 600.0)
     };
-    let before: Vec<bool> = deaths.iter().map(|d| deaths.iter().any(|o| !o.late && !o.consequence && apart(d, o))).collect();
+    let explain: Vec<usize> = (0..deaths.len()).filter(|at| !deaths[*at].late && !deaths[*at].consequence).collect();
+    let before: Vec<bool> = (0..deaths.len()).map(|at| explain.iter().any(|other| apart(at, *other))).collect();
     for (death, before) in deaths.iter_mut().zip(before) {
         death.beside |= before;
     }

@@ -4,6 +4,7 @@
 //! line for itself: people paste logs together. What spans lines (a journal entry, a container's split line, the kernel's
 //! indented continuation) is put together before, in `assemble.rs`.
 
+mod ahead;
 mod assemble;
 mod block;
 mod carrier;
@@ -32,6 +33,7 @@ mod wide;
 
 use std::borrow::Cow;
 use std::io::Read;
+use std::ops::Range;
 
 use crate::time::Stamp;
 
@@ -102,6 +104,9 @@ pub struct Line<'a> {
 /// How much is read at a time, in bytes: what is searched is still near the processor.
 const BUFFER: usize = 128 << 10;
 
+/// From how much on other threads are worth starting, in bytes.
+const LARGE: u64 = 8 << 20;
+
 /// How much was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
@@ -126,8 +131,9 @@ pub struct Lines {
 struct Pipe {
     /// The beginning, until there is enough of it to know the habits of the input; nothing once they are known.
     sample: Option<Vec<u8>>,
-    /// What passes over quiet lines once the habits are known; nothing where every line is to be read.
-    sieve: Option<Sieve>,
+    /// Which lines speak; nothing where every line is to be read.
+    gate: Option<Gate>,
+    sieve: Sieve,
     split: Splitter,
     assemble: Assembler,
 }
@@ -137,7 +143,8 @@ impl Lines {
     pub fn new(gate: Option<Gate>) -> Self {
         let pipe = Pipe {
             sample: Some(Vec::new()),
-            sieve: gate.map(Sieve::new),
+            gate,
+            sieve: Sieve::default(),
             split: Splitter::default(),
             assemble: Assembler::default(),
         };
@@ -149,6 +156,17 @@ impl Lines {
         self.bytes += bytes.len() as u64;
         let Self { wide, pipe, .. } = self;
         wide.push(bytes, &mut |bytes| pipe.push(bytes, sink));
+    }
+
+    /// The gate, once the pieces of the input can be searched before they are taken.
+    fn gate(&self) -> Option<Gate> {
+        self.pipe.gate.filter(|_| self.pipe.sample.is_none() && self.wide.is_narrow())
+    }
+
+    /// Takes a piece of the input of which the lines are known that may speak.
+    fn push_searched(&mut self, bytes: &[u8], speaking: &[Range<usize>], sink: &mut dyn FnMut(Line<'_>)) {
+        self.bytes += bytes.len() as u64;
+        self.pipe.push_searched(bytes, speaking, sink);
     }
 
     /// Ends the input and hands out what is still held.
@@ -173,37 +191,43 @@ impl Pipe {
             bytes = later;
             self.begin(sink);
         }
-        let Self { sieve, split, assemble, .. } = self;
-        let mut way = Way { split, assemble, sink };
-        match sieve {
-            Some(sieve) => sieve.push(bytes, &mut way),
-            None => way.read(bytes),
+        match self.gate {
+            Some(gate) => self.push_searched(bytes, &gate(bytes), sink),
+            None => self.way(sink).1.read(bytes),
         }
+    }
+
+    /// Takes a piece of which the lines are known that may speak.
+    fn push_searched(&mut self, bytes: &[u8], speaking: &[Range<usize>], sink: &mut dyn FnMut(Line<'_>)) {
+        let (sieve, mut way) = self.way(sink);
+        sieve.push(bytes, speaking, &mut way);
+    }
+
+    fn way<'a>(&'a mut self, sink: &'a mut dyn FnMut(Line<'_>)) -> (&'a mut Sieve, Way<'a>) {
+        let Self { sieve, split, assemble, .. } = self;
+        (sieve, Way { split, assemble, sink })
     }
 
     /// Reads the beginning once its habits are known. Every line is read of a log whose newest line stands first, as the order
     /// needs all stamps, and of an export of the journal, whose binary fields look like any line.
     fn begin(&mut self, sink: &mut dyn FnMut(Line<'_>)) {
         let Some(sample) = self.sample.take() else { return };
-        let Self { sieve, split, assemble, .. } = self;
-        assemble.habits = Habits::of(&sample);
+        self.assemble.habits = Habits::of(&sample);
         let mut order = Order::counted();
         let sink = &mut |line: Line<'_>| {
             line.envelope.when.inspect(|when| order.stamped(line.number, *when));
             sink(line);
         };
-        Way { split, assemble, sink }.read(&sample);
-        if order.reversed() || split.exports() {
-            *sieve = None;
+        self.way(sink).1.read(&sample);
+        if order.reversed() || self.split.exports() {
+            self.gate = None;
         }
     }
 
     /// Hands out what is held, and tells how many lines there were.
     fn finish(&mut self, sink: &mut dyn FnMut(Line<'_>)) -> u64 {
         self.begin(sink);
-        if let Some(sieve) = &mut self.sieve {
-            sieve.finish(sink);
-        }
+        self.sieve.finish(sink);
         let Self { split, assemble, .. } = self;
         let lines = split.finish(&mut |cut| assemble.push(cut, sink));
         assemble.finish(sink);
@@ -214,21 +238,23 @@ impl Pipe {
 /// Reads an input to its end, line by line, in bounded memory.
 ///
 /// A carriage return ends a line as it is shown (a progress bar redraws it), but does not count as one. With a gate, the lines
-/// behind the beginning that say nothing are passed over.
+/// behind the beginning that say nothing are passed over, and other threads search for them where the input is large.
 pub fn lines(mut reader: impl Read, gate: Option<Gate>, sink: &mut dyn FnMut(Line<'_>)) -> std::io::Result<Count> {
     let mut all = Lines::new(gate);
     let mut buffer = vec![0; BUFFER];
-    loop {
-        match reader.read(&mut buffer) {
-            Ok(0) => return Ok(all.finish(sink)),
-            Ok(n) => all.push(buffer.get(..n).unwrap_or(&buffer), sink),
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => {
-                all.finish(sink);
-                return Err(error);
-            }
+    let threads = ahead::threads();
+    let end = loop {
+        if let Some(gate) = all.gate().filter(|_| threads > 1 && all.bytes >= LARGE) {
+            break ahead::read(&mut reader, gate, threads, &mut |bytes, speaking| all.push_searched(bytes, speaking, sink));
         }
-    }
+        match ahead::fill(&mut reader, &mut buffer) {
+            Ok(0) => break Ok(()),
+            Ok(n) => all.push(buffer.get(..n).unwrap_or(&buffer), sink),
+            Err(error) => break Err(error),
+        }
+    };
+    let count = all.finish(sink);
+    end.map(|()| count)
 }
 
 /// The lines of a text that was found in a record, numbered from `first`.

@@ -12,9 +12,8 @@ use super::peel;
 use super::split::Splitter;
 use super::{Envelope, Line, clean};
 
-/// Finds the lines of a buffer that may speak: each call gives the first one at or behind a position, from its first byte to
-/// its mark.
-pub type Gate = for<'a> fn(&'a [u8]) -> Box<dyn FnMut(usize) -> Option<Range<usize>> + 'a>;
+/// Finds the lines of a buffer that may speak, each from its first byte to its mark; the ends of the buffer count as marks.
+pub type Gate = fn(&[u8]) -> Vec<Range<usize>>;
 
 /// How far back the beginning of a record is looked for, in lines and in bytes.
 const RECORD: (usize, usize) = (400, 64 << 10);
@@ -29,9 +28,8 @@ const PIECE: usize = 16_000;
 const TAIL: usize = 4 << 10;
 
 /// Passes over quiet lines.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Sieve {
-    gate: Gate,
     /// The last quiet lines, and the number of the line behind them.
     tail: (Vec<u8>, u64),
 }
@@ -73,12 +71,8 @@ impl Way<'_> {
 }
 
 impl Sieve {
-    pub(super) fn new(gate: Gate) -> Self {
-        Self { gate, tail: (Vec::new(), 0) }
-    }
-
-    /// Takes the next piece of the input.
-    pub(super) fn push(&mut self, bytes: &[u8], way: &mut Way<'_>) {
+    /// Takes the next piece of the input, with the lines of it that may speak.
+    pub(super) fn push(&mut self, bytes: &[u8], speaking: &[Range<usize>], way: &mut Way<'_>) {
         let mut at = 0;
         // The line that the piece before began, and all that it draws in.
         while !way.rests() && at < bytes.len() {
@@ -88,14 +82,12 @@ impl Sieve {
         let Some(lines) = bytes.get(..whole).filter(|_| at < whole) else {
             return way.read(bytes.get(at..).unwrap_or_default());
         };
-        let mut next = (self.gate)(lines);
-        while at < whole {
-            let Some(line) = next(at) else {
-                self.skip(lines.get(at..).unwrap_or_default(), way);
-                break;
-            };
+        for line in speaking.iter().filter(|line| line.end < whole) {
+            if line.start < at {
+                continue;
+            }
             let before = lines.get(at..line.start).unwrap_or_default();
-            let text = lines.get(line.clone()).unwrap_or_default();
+            let text = lines.get(line.start..line.end).unwrap_or_default();
             if let Some(stamped) = way.stamp(before, text) {
                 self.skip(before.get(..stamped.start).unwrap_or_default(), way);
                 way.read(before.get(stamped.clone()).unwrap_or_default());
@@ -109,6 +101,7 @@ impl Sieve {
                 at = through(lines, at, way);
             }
         }
+        self.skip(lines.get(at..).unwrap_or_default(), way);
         way.read(bytes.get(whole..).unwrap_or_default());
     }
 

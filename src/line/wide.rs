@@ -62,6 +62,11 @@ impl Widener {
         out(text.as_bytes());
     }
 
+    /// Whether the input is known to be UTF-8 already.
+    pub(super) fn is_narrow(&self) -> bool {
+        self.form == Form::Narrow
+    }
+
     /// Takes one unit of UTF-16.
     fn unit(&mut self, unit: u16, text: &mut String) {
         if let Some(high) = self.high.take() {

@@ -99,32 +99,30 @@ fn root(stem: &str) -> Option<&'static str> {
     ROOTS.iter().chain([&SHORT]).flat_map(|roots| roots.iter()).find(|root| stem.contains(**root)).copied()
 }
 
-/// Finds the lines of a buffer that may speak: each call gives the first one at or behind a position, from its first byte to
-/// its mark (a line feed or a carriage return), where the buffer's end counts as one.
+/// The lines of a buffer that may speak, each from its first byte to its mark (a line feed or a carriage return); the ends of
+/// the buffer count as marks.
 ///
 /// What is passed over would give no claim.
-pub fn speaking(bytes: &[u8]) -> Box<dyn FnMut(usize) -> Option<Range<usize>> + '_> {
+pub fn speaking(bytes: &[u8]) -> Vec<Range<usize>> {
     let (ascii, wide) = &*PASSES;
     let wide = (!bytes.is_ascii()).then_some(wide);
     // Where each pass stands. The nearest hit is looked at first.
     let mut passes: Vec<_> = ascii.iter().chain(wide).map(|pass| (pass, pass.find(bytes, 0))).collect();
-    Box::new(move |from| {
-        let mut from = from;
-        loop {
-            for (pass, at) in &mut passes {
-                if at.is_some_and(|at| at < from) {
-                    *at = pass.find(bytes, from);
-                }
-            }
-            let hit = passes.iter().filter_map(|(_, at)| *at).min()?;
-            let start = memchr::memrchr2(b'\n', b'\r', bytes.get(..hit)?).map_or(0, |mark| mark + 1);
-            let end = memchr::memchr2(b'\n', b'\r', bytes.get(hit..)?).map_or(bytes.len(), |length| hit + length);
-            if GATE.speaks(bytes.get(start..end)?) {
-                return Some(start..end);
-            }
-            from = end;
+    let mut lines = Vec::new();
+    while let Some(hit) = passes.iter().filter_map(|(_, at)| *at).min() {
+        let (before, behind) = bytes.split_at(hit);
+        let start = memchr::memrchr2(b'\n', b'\r', before).map_or(0, |mark| mark + 1);
+        let end = memchr::memchr2(b'\n', b'\r', behind).map_or(bytes.len(), |length| hit + length);
+        if bytes.get(start..end).is_some_and(|line| GATE.speaks(line)) {
+            lines.push(start..end);
         }
-    })
+        for (pass, at) in &mut passes {
+            if at.is_some_and(|at| at < end) {
+                *at = pass.find(bytes, end);
+            }
+        }
+    }
+    lines
 }
 
 #[cfg(test)]
@@ -163,10 +161,7 @@ mod tests {
     #[test]
     fn only_lines_with_a_stem_are_found() {
         let text = b"epoch 1 failed to improve\nKilled\r\nexit stage left\nBus error\n";
-        let mut next = speaking(text);
-        let first = next(0).unwrap();
-        assert_eq!(&text[first.clone()], b"Killed");
-        assert_eq!(next(first.end).map(|line| &text[line]), Some(&b"Bus error"[..]));
-        assert_eq!(next(text.len()), None);
+        let found: Vec<_> = speaking(text).into_iter().map(|line| &text[line]).collect();
+        assert_eq!(found, [&b"Killed"[..], b"Bus error"]);
     }
 }
