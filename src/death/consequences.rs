@@ -4,33 +4,61 @@ use super::Death;
 use super::claims::is_echo;
 use super::identity::SAME_TIME;
 use crate::fact::{EvictedFor, How, Resource, What, Why};
+use crate::time::Stamp;
 use crate::units::Signal;
 
 /// Marks deaths that follow from another one.
 pub(super) fn mark(deaths: &mut [Death]) {
+    // What each death can be to others, found once: there may be a thousand of them.
+    let seen: Vec<Seen> = deaths.iter().map(Seen::of).collect();
     for at in 0..deaths.len() {
-        let death = &deaths[at];
-        // What surely came later explains nothing.
-        let later = |other: &Death| {
-            let times = death.when().zip(other.when());
-            times.is_some_and(|(a, b)| {
-                a.before(b) == Some(true) && a.gap(b).is_some_and(|gap| gap.sure && gap.seconds > SAME_TIME)
-            })
+        let (death, own) = (&deaths[at], &seen[at]);
+        let others = |test: &dyn Fn(usize, &Seen) -> bool| {
+            seen.iter().enumerate().any(|(i, other)| i != at && !deaths[i].late && test(i, other) && !own.surely_before(other))
         };
-        let others = || deaths.iter().enumerate().filter(|(i, o)| *i != at && !o.late && !later(o)).map(|(_, other)| other);
-        let earlier = |other: &Death| other.order < death.order;
-        let follows = (is_ended(death) || cleaned_up(death)) && others().any(explains)
+        let earlier = |i: usize| deaths[i].order < death.order;
+        let follows = (is_ended(death) || cleaned_up(death)) && others(&|_, other| other.explains)
             // An abort does not explain a time-out: the watchdog that waited made it.
-            || is_echoed(death) && others().any(|other| explains(other) && !(waited(death) && aborted(other)))
+            || is_echoed(death) && others(&|_, other| other.explains && !(own.waited && other.aborted))
             // The job was taken away as a whole: what then ends or is lost went with it.
-            || (is_ended(death) || death.vanished()) && others().any(taken_away)
+            || (is_ended(death) || death.vanished()) && others(&|_, other| other.taken_away)
             // An exception below the word that the job was ended is the end that was asked for.
-            || others().any(|other| earlier(other) && same_log(death, other) && taken_away(other) && death.oom.is_none())
-            || death.vanished() && others().any(|other| earlier(other) && explains(other))
+            || death.oom.is_none() && others(&|i, other| other.taken_away && earlier(i) && same_log(death, &deaths[i]))
+            || death.vanished() && others(&|i, other| other.explains && earlier(i))
             // NCCL's watchdog and a dying runner speak first and abort what they watch.
-            || aborted(death) && others().any(|other| earlier(other) && waited(other))
-            || of_job(death) && others().any(|other| earlier(other) && surroundings(other));
+            || own.aborted && others(&|i, other| other.waited && earlier(i))
+            || of_job(death) && others(&|i, other| other.surroundings && earlier(i));
         deaths[at].consequence |= follows;
+    }
+}
+
+/// What a death can be to others.
+struct Seen {
+    when: Option<Stamp>,
+    explains: bool,
+    taken_away: bool,
+    waited: bool,
+    aborted: bool,
+    surroundings: bool,
+}
+
+impl Seen {
+    fn of(death: &Death) -> Self {
+        Self {
+            when: death.when(),
+            explains: explains(death),
+            taken_away: taken_away(death),
+            waited: waited(death),
+            aborted: aborted(death),
+            surroundings: surroundings(death),
+        }
+    }
+
+    /// Whether it surely came before the other, which then explains nothing of it.
+    fn surely_before(&self, other: &Self) -> bool {
+        self.when
+            .zip(other.when)
+            .is_some_and(|(a, b)| a.before(b) == Some(true) && a.gap(b).is_some_and(|gap| gap.sure && gap.seconds > SAME_TIME))
     }
 }
 
