@@ -22,6 +22,11 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether it tells of everything on a machine or in a namespace, and not of one job alone.
+    pub fn is_shared(self) -> bool {
+        matches!(self, Self::KernelLog | Self::Journal | Self::Record("docker-events" | "k8s-events" | "k8s-event-table"))
+    }
+
     /// The slug of the JSON report.
     pub fn name(self) -> &'static str {
         match self {

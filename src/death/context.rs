@@ -1,6 +1,7 @@
 //! What the inputs tell that is not about one death: settings, sizes, versions, clocks.
 
-use super::identity::other_machine;
+use super::Death;
+use super::identity::{SAME_TIME, moments, other_machine};
 use crate::fact::{Fact, Setting, What};
 use crate::seen::{Input, Kind};
 use crate::time::Stamp;
@@ -19,6 +20,8 @@ pub struct Context {
     pub kill_times: Vec<Stamp>,
     /// How many OOM kills the kernel reported in all inputs, joined or not.
     pub oom_kills: usize,
+    /// The training logs, by their place among the inputs, that tell of no death and of no good end.
+    pub silent: Vec<usize>,
 }
 
 /// How a kernel log relates to a moment.
@@ -33,6 +36,10 @@ pub enum Cover {
     /// No kernel log was given.
     Absent,
 }
+
+/// Whether a log that tells of no death stops when a process died.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stops(pub bool);
 
 /// How many native frames are kept.
 const FRAMES: usize = 1024;
@@ -64,7 +71,34 @@ impl Context {
             inputs: inputs.to_vec(),
             kill_times: facts.iter().filter(|fact| kills(&fact.what)).flat_map(|fact| [fact.when, fact.boot]).flatten().collect(),
             oom_kills: facts.iter().filter(|fact| kills(&fact.what)).count(),
+            silent: Vec::new(),
         }
+    }
+
+    /// Notes which training logs tell of no death.
+    pub(super) fn hear(&mut self, deaths: &[Death]) {
+        let speaks = |input: &Input| {
+            let here = |fact: &Fact| fact.place.input == input.name;
+            deaths.iter().any(|death| death.facts.iter().any(here))
+                || self.facts.iter().any(|f| f.what == What::Finished && here(f))
+        };
+        let silent = |input: &Input| input.kind == Kind::TrainingLog && !speaks(input);
+        self.silent = (0..self.inputs.len()).filter(|at| silent(&self.inputs[*at])).collect();
+    }
+
+    /// For a death that only logs tell of which many jobs share: whether a training log that tells of no death stops at that time.
+    /// Nothing where no such log was given, or where a program or a record tells of the death.
+    pub fn silent_log(&self, death: &Death) -> Option<Stops> {
+        let shared = |fact: &Fact| {
+            let input = self.inputs.iter().find(|input| input.name == fact.place.input);
+            input.is_some_and(|input| input.kind.is_shared())
+        };
+        if self.silent.is_empty() || !death.facts.iter().all(shared) {
+            return None;
+        }
+        let when = moments(death);
+        let near = |last: Stamp| when.iter().filter_map(|when| last.gap(*when)).any(|gap| gap.sure && gap.seconds <= SAME_TIME);
+        Some(Stops(self.silent.iter().filter_map(|at| self.inputs[*at].span).any(|(_, last)| near(last))))
     }
 
     /// The settings of one kind, each with its fact.

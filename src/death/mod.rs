@@ -18,7 +18,7 @@ mod oom_tests;
 mod settle;
 mod traceback;
 
-pub use context::{Context, Cover};
+pub use context::{Context, Cover, Stops};
 pub use oom_report::{OomReport, Task, Victim};
 pub use traceback::Traceback;
 
@@ -241,12 +241,13 @@ pub fn gather(facts: &[Fact], inputs: &[Input]) -> Gathered {
     let mut facts = facts.to_vec();
     facts.sort_by_key(|fact| place.get(&*fact.place.input).copied());
     let (facts, inputs) = (facts.as_slice(), sorted.as_slice());
-    let context = Context::new(facts, inputs);
+    let mut context = Context::new(facts, inputs);
     let mut deaths = ledger::deaths(facts, inputs);
     join::faults(&mut deaths);
     join::containers(&mut deaths, facts, inputs);
     join::reports(&mut deaths, facts, inputs);
     join::senders(&mut deaths, facts, inputs);
     settle::settle(&mut deaths, facts, inputs);
+    context.hear(&deaths);
     Gathered { deaths, context }
 }

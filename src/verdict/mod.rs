@@ -16,7 +16,7 @@ mod shm;
 pub use cause::{Cause, Class, Grade};
 pub use shm::shm_of;
 
-use crate::death::{Context, Death, Join};
+use crate::death::{Context, Death, Join, Stops};
 use crate::fact::{Fact, Witness};
 
 /// A fact with what it proves.
@@ -117,6 +117,18 @@ pub fn judge(death: &Death, context: &Context) -> Verdict {
     let found = RULES.iter().find_map(|rule| rule(death, context)).unwrap_or_else(|| exhausted::anything_else(death));
     let grade =
         found.because.iter().filter_map(|e| Some(most(death.join_of(&e.fact)?, e.fact.witness))).fold(found.grade, Grade::min);
+    let (grade, summary) = match context.silent_log(death).filter(|_| found.cause.class() == Class::OomKill) {
+        // The kill is certain; that the process was of the job is not, unless its log stops at that time.
+        Some(Stops(true)) => (grade.min(Grade::Likely), found.summary),
+        Some(Stops(false)) => (
+            Grade::Suspected,
+            format!(
+                "{} Nothing joins it to the log that was given, which tells of no death: it may be another job's process.",
+                found.summary
+            ),
+        ),
+        None => (grade, found.summary),
+    };
     let mut because: Vec<Evidence> = Vec::new();
     let mut against = found.against;
     for fact in &death.facts {
@@ -138,7 +150,7 @@ pub fn judge(death: &Death, context: &Context) -> Verdict {
     let aside =
         death.aside.iter().map(|(fact, _, why)| Evidence { fact: fact.clone(), says: why.clone() }).take(EVIDENCE).collect();
     let lacking = lacking::of(death, context, found.cause, grade);
-    Verdict { cause: found.cause, grade, summary: found.summary, because, against, aside, lacking }
+    Verdict { cause: found.cause, grade, summary, because, against, aside, lacking }
 }
 
 /// The best grade that a join can carry.
