@@ -119,14 +119,14 @@ fn strangers(deaths: &mut [Death], facts: &[Fact], inputs: &[Input]) {
         |d: &Death| placed(d) && !records.is_empty() && records.iter().all(|r| matches!(compare(&d.who, r), Relation::Other(_)));
     let stranger = |d: &Death| foreign(d) || !d.facts.iter().any(|f| own(&f.place.input));
     // Two containers that died ten minutes apart died for reasons of their own; the later death is the one asked about.
-    let told: Vec<Vec<Stamp>> = deaths.iter().map(moments).collect();
+    let told: Vec<Vec<Stamp>> = deaths.iter().map(|death| edges(&moments(death))).collect();
     let apart = |one: usize, other: usize| {
         let (own, others) = (&told[one], &told[other]);
         let (one, other) = (&deaths[one], &deaths[other]);
         let places = placed(one) && placed(other) && matches!(compare(&one.who, &other.who), Relation::Other(Aside::Place));
         let pairs = own.iter().flat_map(|a| others.iter().map(move |b| (a.gap(*b), a.before(*b))));
-        let sure: Vec<_> = pairs.filter_map(|(gap, before)| Some((gap.filter(|gap| gap.sure)?, before?))).collect();
-        places && !sure.is_empty() && sure.iter().all(|(gap, before)| *before && gap.seconds > 600.0)
+        let mut sure = pairs.filter_map(|(gap, before)| Some((gap.filter(|gap| gap.sure)?, before?))).peekable();
+        places && sure.peek().is_some() && sure.all(|(gap, before)| before && gap.seconds > 600.0)
     };
     let explain: Vec<usize> = (0..deaths.len()).filter(|at| !deaths[*at].late && !deaths[*at].consequence).collect();
     let before: Vec<bool> = (0..deaths.len()).map(|at| explain.iter().any(|other| apart(at, *other))).collect();
@@ -138,6 +138,24 @@ fn strangers(deaths: &mut [Death], facts: &[Fact], inputs: &[Input]) {
             death.beside |= stranger(death);
         }
     }
+}
+
+/// The first and the last of each clock's moments: what lies between them says no more of what was before.
+fn edges(moments: &[Stamp]) -> Vec<Stamp> {
+    let clock = |stamp: Stamp| match stamp {
+        Stamp::Wall(wall) => Some((wall.zoned, wall.dated)),
+        Stamp::Boot(_) => None,
+    };
+    let mut edges: Vec<(Stamp, Stamp)> = Vec::new();
+    for &moment in moments {
+        match edges.iter_mut().find(|(first, _)| clock(*first) == clock(moment)) {
+            Some((first, _)) if moment.before(*first) == Some(true) => *first = moment,
+            Some((_, last)) if last.before(moment) == Some(true) => *last = moment,
+            Some(_) => {}
+            None => edges.push((moment, moment)),
+        }
+    }
+    edges.into_iter().flat_map(|(first, last)| [first, last]).collect()
 }
 
 /// Brings the death to the front that happened first by comparable clocks, where it is of the kind that explains others.
