@@ -19,7 +19,7 @@ use coroner::verdict::{Cause, Grade};
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// How long lines that belong together are waited for.
-const SETTLE: Duration = Duration::from_millis(120);
+pub(crate) const SETTLE: Duration = Duration::from_millis(120);
 
 /// What came of a look.
 enum Next {
@@ -36,7 +36,7 @@ enum Next {
 /// Where the bytes come from.
 enum Feed<'a> {
     File { path: &'a Path, open: Option<File>, at: u64 },
-    Pipe(Receiver<io::Result<Vec<u8>>>),
+    Pipe(Pieces),
 }
 
 /// Follows a file, or standard input, until `stop` is set or the pipe is closed; hands out each death once, and once more
@@ -49,7 +49,7 @@ pub(crate) fn follow(
 ) -> io::Result<()> {
     let name: Arc<str> = path.to_string_lossy().into();
     let mut stream = Stream::new(&name);
-    let mut feed = if path.as_os_str() == "-" { pipe() } else { Feed::File { path, open: None, at: 0 } };
+    let mut feed = if path.as_os_str() == "-" { Feed::Pipe(pipe()) } else { Feed::File { path, open: None, at: 0 } };
     let mut told: HashMap<(u64, Option<u32>), (Cause, Grade)> = HashMap::new();
     let mut changed: Option<Instant> = None;
     loop {
@@ -116,8 +116,11 @@ fn key(entry: &Entry) -> (u64, Option<u32>) {
     (lines.min().unwrap_or(0), entry.who.own_pid.map(|pid| pid.0).or(entry.who.host_pid.map(|pid| pid.0)))
 }
 
+/// The pieces of a pipe, or the error that ended it.
+pub(crate) type Pieces = Receiver<io::Result<Vec<u8>>>;
+
 /// Standard input, read by a thread of its own: a pipe may stay silent for hours.
-fn pipe() -> Feed<'static> {
+pub(crate) fn pipe() -> Pieces {
     let (give, take) = sync_channel(16);
     thread::spawn(move || {
         let mut stdin = io::stdin().lock();
@@ -135,7 +138,7 @@ fn pipe() -> Feed<'static> {
             }
         }
     });
-    Feed::Pipe(take)
+    take
 }
 
 impl Feed<'_> {

@@ -6,6 +6,7 @@ mod follow;
 mod inputs;
 mod interrupt;
 mod output;
+mod pipe;
 mod size;
 mod tee;
 
@@ -67,6 +68,11 @@ fn run(mut arguments: Arguments) -> io::Result<u8> {
         arguments.paths.push(PathBuf::from("-"));
     }
     let mut outputs = open(&arguments.common, &arguments.paths, false)?;
+    let early =
+        outputs.iter().all(|(target, ..)| target.file.is_none() && matches!(target.format, Format::Human | Format::Brief));
+    if early && arguments.paths.iter().all(|path| path.as_os_str() == "-") && pipe::is_pipe() {
+        return as_it_comes(&options, outputs, &arguments.common);
+    }
     let (sources, notes) = input::open(&arguments.paths, io::stdin());
     let mut report = examine(&sources, notes, &options);
     if outputs.iter().any(|(target, ..)| target.format == Format::Html) {
@@ -75,6 +81,22 @@ fn run(mut arguments: Arguments) -> io::Result<u8> {
     write(&report, &mut outputs)?;
     keep(outputs)?;
     Ok(code(&report, &arguments.common))
+}
+
+/// Examines a pipe for a reader at a screen, who need not wait for its end.
+fn as_it_comes(options: &Options, mut outputs: Vec<Opened>, common: &Common) -> io::Result<u8> {
+    let mut last = 0;
+    let report = pipe::watch(options, &mut |report| {
+        last = code(report, common);
+        write(report, &mut outputs)?;
+        outputs.iter_mut().try_for_each(|(_, out, _)| out.flush())
+    })?;
+    if let Some(report) = report {
+        last = code(&report, common);
+        write(&report, &mut outputs)?;
+    }
+    keep(outputs)?;
+    Ok(last)
 }
 
 /// Prints the page of a cause, or names the causes that were perhaps meant.

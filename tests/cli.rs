@@ -1,7 +1,7 @@
 //! The real program from outside: inputs good and bad, exit codes, colours, a closed pipe, hostile text.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
@@ -262,4 +262,27 @@ fn quoted_text_cannot_command_the_terminal() {
         let hostile = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}');
         assert!(!text.contains(hostile), "{format}: {}", text.escape_debug());
     }
+}
+
+#[test]
+fn an_open_pipe_tells_of_a_death_at_once_and_of_nothing_twice() {
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_coroner"))
+        .args(["--format", "brief"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let (mut input, output) = (child.stdin.take().expect("it was piped"), child.stdout.take().expect("it was piped"));
+    input.write_all(KILLED.as_bytes()).expect("the program reads");
+    // The pipe is open still: without an early report this line would never come.
+    let mut output = BufReader::new(output);
+    let mut first = String::new();
+    output.read_line(&mut first).expect("the program writes UTF-8");
+    assert!(first.starts_with("oom-kill oom-suspected suspected SIGKILL pid=8107"), "{first}");
+    input.write_all(QUIET.as_bytes()).expect("the program reads");
+    drop(input);
+    let mut rest = String::new();
+    output.read_to_string(&mut rest).expect("the program writes UTF-8");
+    assert!(!rest.contains("oom-suspected"), "{rest}");
+    assert!(child.wait().expect("the program ends").success());
 }

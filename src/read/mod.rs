@@ -80,13 +80,18 @@ pub fn read(sources: &[Source<'_>]) -> Reading {
     reading
 }
 
+/// How much of an input that begins so is held to be looked through for documents, in bytes.
+pub fn held(head: &[u8]) -> usize {
+    if documents::begins(head) { DOCUMENT } else { MIXED }
+}
+
 /// Reads one input; what it gives is added to what was read before.
 pub fn one(name: &Arc<str>, mut reader: Box<dyn Read + '_>, reading: &mut Reading) {
     let mut head = Vec::new();
     let mut limit = MIXED;
     let mut read = reader.by_ref().take(limit as u64 + 1).read_to_end(&mut head);
-    if read.is_ok() && head.len() > limit && documents::begins(&head) {
-        limit = DOCUMENT;
+    if read.is_ok() && head.len() > limit && held(&head) > limit {
+        limit = held(&head);
         read = reader.by_ref().take((limit - head.len()) as u64 + 1).read_to_end(&mut head);
     }
     if let Err(error) = read {

@@ -27,11 +27,16 @@ impl Stream {
 
     /// What was read, as if the input ended here; nothing while there are no facts.
     pub fn so_far(&self) -> Option<Reading> {
-        let mut collector = self.collector.clone();
-        let count = self.lines.clone().finish(&mut |line| collector.line(&line, &Who::default()));
-        collector.count = count;
+        let so_far = Self { lines: self.lines.clone(), collector: self.collector.clone() };
+        Some(so_far.finish()).filter(|reading| !reading.facts.is_empty())
+    }
+
+    /// Ends the input.
+    pub fn finish(self) -> Reading {
+        let Self { lines, mut collector } = self;
+        collector.count = lines.finish(&mut |line| collector.line(&line, &Who::default()));
         let mut reading = Reading::default();
         collector.finish(&mut reading);
-        (!reading.facts.is_empty()).then_some(reading)
+        reading
     }
 }

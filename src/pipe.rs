@@ -1,0 +1,97 @@
+//! Standard input as a pipe that may stay open (`kubectl logs -f POD | coroner`): deaths are reported while it does.
+
+use std::io::{self, Cursor, Read};
+use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
+
+use crate::follow::{Pieces, SETTLE, pipe};
+use coroner::examine::{Options, conclude, examine};
+use coroner::input::Source;
+use coroner::line::looks_binary;
+use coroner::read::{Stream, held};
+use coroner::report::Report;
+
+/// How pipes are named among the inputs.
+const NAME: &str = "-";
+
+/// Whether standard input is a pipe or a socket. What is read from a file is all there.
+#[cfg(unix)]
+pub(crate) fn is_pipe() -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    std::fs::metadata("/dev/stdin").is_ok_and(|found| found.file_type().is_fifo() || found.file_type().is_socket())
+}
+
+/// Whether standard input is a pipe or a socket: it cannot be told here, and is read to its end.
+#[cfg(not(unix))]
+pub(crate) fn is_pipe() -> bool {
+    false
+}
+
+/// Examines standard input. Where it falls silent after a death and stays open, `early` gets what is known by then, and again
+/// when more becomes known; the report at the end is given back, or nothing where `early` had it already.
+pub(crate) fn watch(options: &Options, early: &mut dyn FnMut(&Report) -> io::Result<()>) -> io::Result<Option<Report>> {
+    let pieces = pipe();
+    let Ok(first) = pieces.recv() else { return Ok(Some(whole(io::empty(), options))) };
+    let mut head = first?;
+    if looks_binary(&head) {
+        return Ok(Some(whole(Cursor::new(head).chain(Rest { pieces, piece: Cursor::default() }), options)));
+    }
+    let limit = held(&head);
+    let mut stream = Stream::new(&Arc::from(NAME));
+    stream.push(&head);
+    let mut told: Option<Report> = None;
+    let mut changed = true;
+    loop {
+        match pieces.recv_timeout(SETTLE) {
+            Ok(piece) => {
+                let piece = piece?;
+                stream.push(&piece);
+                changed = true;
+                if head.len() <= limit {
+                    head.extend_from_slice(&piece);
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                let known = changed.then(|| stream.so_far()).flatten().map(|reading| conclude(reading, Vec::new(), options));
+                changed = false;
+                if let Some(report) = known.filter(|report| is_news(report, told.as_ref())) {
+                    early(&report)?;
+                    told = Some(report);
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    let report =
+        if head.len() <= limit { whole(Cursor::new(head), options) } else { conclude(stream.finish(), Vec::new(), options) };
+    Ok(Some(report).filter(|report| told.is_none() || is_news(report, told.as_ref())))
+}
+
+/// Whether a report tells of deaths otherwise than the one before.
+fn is_news(report: &Report, told: Option<&Report>) -> bool {
+    told.map_or(!report.deaths.is_empty(), |told| told.deaths != report.deaths || told.notes != report.notes)
+}
+
+/// Examines what is all there, or comes without a pause.
+fn whole(reader: impl Read + Send, options: &Options) -> Report {
+    examine(&[Source::stream(NAME.into(), reader)], Vec::new(), options)
+}
+
+/// What of a pipe was not yet read.
+struct Rest {
+    pieces: Pieces,
+    piece: Cursor<Vec<u8>>,
+}
+
+impl Read for Rest {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let n = self.piece.read(buffer)?;
+            if n > 0 || buffer.is_empty() {
+                return Ok(n);
+            }
+            let Ok(piece) = self.pieces.recv() else { return Ok(0) };
+            self.piece = Cursor::new(piece?);
+        }
+    }
+}
