@@ -22,7 +22,6 @@ const KNOWN: &[(&str, &str)] = &[
     ("deepspeed-offload-minus9", "the only subprocess that DeepSpeed lists is not taken for the one that died"),
     ("kubelet-log-memory-eviction-own-pod", "an eviction is told without the signal that ended the container"),
     ("circleci-memory-limit-4g", "whose limit CircleCI's sentence means is not told apart; taken for the container's"),
-    ("nomad-alloc-status-oom", "the table of Nomad's alloc status is not read"),
     ("slurm-time-limit-memory-hit-once", "the step was ended with SIGTERM first; the truth names the signal that ended it"),
     (
         "slurm-array-id-vs-raw-job-id",
@@ -46,7 +45,6 @@ const KNOWN: &[(&str, &str)] = &[
     ),
     ("nccl-watchdog-timeout-hung-task-dmesg", "the time-out is the cause; the abort that followed has the signal"),
     ("node-shutdown-terminated-137", "a node shutdown is told without the signal that ended the container"),
-    ("nomad-137-oom-killed-false", "Nomad's driver details in its events are not read"),
     ("oomd-firefox-before-own-sigkill", "a journal without a line of the kernel does not count as silence of the kernel"),
     ("oomkilled-reason-exit-143-drained", "the eviction through the API is the reason; the truth calls it by its signal"),
     (
