@@ -34,7 +34,6 @@ const KNOWN: &[(&str, &str)] = &[
     ("ace-nccl-watchdog-three-ranks", "the time-out is the cause; the abort that followed has the signal"),
     ("aws-batch-host-terminated", "a host that AWS Batch terminated is not taken for a Spot instance"),
     ("ray-fault-injected-user-kill-named", "the actor that Ray lost and the one that ray.kill ended are told as two deaths"),
-    ("cant-start-new-thread-nproc", "a refused thread counts as refused memory, though the limit was on processes"),
     ("cuda-ecc-then-sigabrt-and-forced-kill", "the abort that follows a GPU fault is a death of its own"),
     ("gce-preempted-audit-json", "Google's audit log is not read"),
     ("gha-runner-shutdown-signal-137", "the runner ended first; the signal is told of the job, a consequence"),

@@ -1,7 +1,7 @@
 //! What the inputs tell that is not about one death: settings, sizes, versions, clocks.
 
 use super::identity::other_machine;
-use crate::fact::{Fact, Setting, What};
+use crate::fact::{Ceiling, Fact, Setting, What};
 use crate::seen::{Input, Kind};
 use crate::time::Stamp;
 use crate::units::Bytes;
@@ -54,6 +54,7 @@ impl Context {
                     | What::ShmOption(_)
                     | What::MemoryOption(_)
                     | What::Suppressed { .. }
+                    | What::Ceiling { .. }
                     | What::Finished
             )
         };
@@ -73,6 +74,15 @@ impl Context {
             What::Setting { setting, value } if setting == wanted => Some((fact, value)),
             _ => None,
         })
+    }
+
+    /// The lowest limit of a kind that was told, with its fact; nothing where none was told or there is no limit.
+    pub fn ceiling(&self, wanted: Ceiling) -> Option<(&Fact, u64)> {
+        let told = self.facts.iter().filter_map(|fact| match fact.what {
+            What::Ceiling { of, value } if of == wanted => Some((fact, value?)),
+            _ => None,
+        });
+        told.min_by_key(|(_, value)| *value)
     }
 
     /// Whether a log says that lines were dropped near a moment.

@@ -15,6 +15,14 @@ pub static LOGS: &[(Form, &[&str])] = &[
     ),
     (
         Form {
+            name: "limits: ulimit, /proc/PID/limits, prlimit; ipcs -l for System V shared memory",
+            how: "ulimit -a; cat /proc/PID/limits; ipcs -lm",
+            proves: "nothing of a death; which limit a refusal met. Nothing about /dev/shm, which is not System V memory",
+        },
+        &["limits"],
+    ),
+    (
+        Form {
             name: "kernel log",
             how: "dmesg -T, journalctl -k",
             proves: "kill for memory with victim, cgroup and limit; faults of memory hardware, segmentation faults",

@@ -19,6 +19,7 @@ mod kernel_fault;
 mod kernel_oom;
 mod kernel_stats;
 mod kubernetes;
+mod limits;
 mod listing;
 mod lost;
 mod nccl;
@@ -125,6 +126,7 @@ const SPEAKERS: &[&[Pattern]] = &[
     kernel_oom::TABLE,
     kernel_stats::TABLE,
     kubernetes::TABLE,
+    limits::TABLE,
     listing::TABLE,
     lost::TABLE,
     nccl::TABLE,

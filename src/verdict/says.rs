@@ -143,6 +143,7 @@ pub(super) fn about(fact: &Fact, death: &Death, cause: Cause) -> Option<String> 
         | What::Memory { .. }
         | What::ShmOption(_)
         | What::MemoryOption(_)
+        | What::Ceiling { .. }
         | What::Finished => return None,
     })
 }
