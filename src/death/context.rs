@@ -55,8 +55,9 @@ impl Context {
                     | What::MemoryOption(_)
                     | What::Suppressed { .. }
                     | What::Ceiling { .. }
+                    | What::Filled { .. }
                     | What::Finished
-            )
+            ) || matches!(what, What::Container(c) if c.untold())
         };
         let kills = |what: &What| matches!(what, What::Oom(crate::fact::OomLine::Killed { .. }));
         Self {
@@ -83,6 +84,23 @@ impl Context {
             _ => None,
         });
         told.min_by_key(|(_, value)| *value)
+    }
+
+    /// What filled the memory of a cgroup, as read beside some fact about it.
+    pub fn filled(&self, beside: &Fact) -> Option<(&Fact, Bytes, Bytes, Option<Bytes>)> {
+        let cgroup =
+            |fact: &Fact| fact.who.cgroup.is_none() || beside.who.cgroup.is_none() || fact.who.cgroup == beside.who.cgroup;
+        self.facts.iter().find_map(|fact| match fact.what {
+            What::Filled { shmem, anon, limit } if fact.place.input == beside.place.input && cgroup(fact) => {
+                Some((fact, shmem, anon, limit))
+            }
+            _ => None,
+        })
+    }
+
+    /// Containers that ended, of which no record here tells the exit code.
+    pub fn unexplained(&self) -> impl Iterator<Item = &Fact> {
+        self.facts.iter().filter(|fact| matches!(fact.what, What::Container(_)))
     }
 
     /// Whether a log says that lines were dropped near a moment.

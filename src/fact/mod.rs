@@ -315,6 +315,15 @@ pub enum What {
         /// Its value; nothing for no limit.
         value: Option<u64>,
     },
+    /// What the memory of a cgroup was made of when somebody looked.
+    Filled {
+        /// Shared memory and tmpfs.
+        shmem: Bytes,
+        /// Memory of processes alone.
+        anon: Bytes,
+        /// The limit, where it was told beside.
+        limit: Option<Bytes>,
+    },
     /// A size for /dev/shm that a command line asks for (`docker run --shm-size=…`).
     ShmOption(Shm),
     /// A memory limit that a command line asks for.

@@ -6,9 +6,11 @@
 
 mod aws_batch;
 mod cgroup_files;
+mod cgroup_stat;
 mod cloud_jobs;
 mod coredump_json;
 mod crictl_inspect;
+mod crictl_ps;
 mod dev_shm;
 mod docker_events;
 mod docker_inspect;
@@ -92,6 +94,8 @@ pub static TEXTS: &[TextFormat] = &[
     qacct::FORMAT,
     nomad::STATUS,
     cgroup_files::FORMAT,
+    cgroup_stat::FORMAT,
+    crictl_ps::FORMAT,
     meminfo::FORMAT,
 ];
 
