@@ -35,7 +35,6 @@ const KNOWN: &[(&str, &str)] = &[
     ("aws-batch-host-terminated", "a host that AWS Batch terminated is not taken for a Spot instance"),
     ("ray-fault-injected-user-kill-named", "the actor that Ray lost and the one that ray.kill ended are told as two deaths"),
     ("cuda-ecc-then-sigabrt-and-forced-kill", "the abort that follows a GPU fault is a death of its own"),
-    ("gce-preempted-audit-json", "Google's audit log is not read"),
     ("gha-runner-shutdown-signal-137", "the runner ended first; the signal is told of the job, a consequence"),
     ("gke-spot-node-shutdown-137", "a node shutdown is told without the signal that ended the container"),
     (

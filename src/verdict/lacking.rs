@@ -126,7 +126,7 @@ const SACCT: &str = "sacct -j ID --json";
 
 /// Batch systems and clouds by the speakers and formats that are theirs: how each is asked for a job's end, and the formats
 /// which that question gives.
-const ACCOUNTING: [(&[&str], &[&str], &str); 13] = [
+const ACCOUNTING: [(&[&str], &[&str], &str); 14] = [
     (&["slurm"], &["slurm-jobs", "slurm-sacct", "slurm-scontrol", "slurm-seff"], SACCT),
     (&["pbs"], &["pbs/status"], "qstat -xf ID"),
     (&["lsf"], &[], "bhist -l ID"),
@@ -139,6 +139,7 @@ const ACCOUNTING: [(&[&str], &[&str], &str); 13] = [
     (&["ecs"], &["ecs-tasks"], "aws ecs describe-tasks --tasks ID"),
     (&["sagemaker"], &[], "aws logs tail /aws/sagemaker/TrainingJobs --log-stream-name-prefix ID"),
     (&["vertex"], &[], "gcloud ai custom-jobs stream-logs ID"),
+    (&["cloud-run"], &[], "gcloud logging read 'resource.type=cloud_run_job AND ID'"),
     (&["google-batch"], &[], "gcloud logging read 'labels.job_uid:ID'"),
 ];
 
