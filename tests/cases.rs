@@ -45,20 +45,12 @@ const KNOWN: &[(&str, &str)] = &[
     ("node-shutdown-terminated-137", "a node shutdown is told without the signal that ended the container"),
     ("oomd-firefox-before-own-sigkill", "a journal without a line of the kernel does not count as silence of the kernel"),
     ("oomkilled-reason-exit-143-drained", "the eviction through the API is the reason; the truth calls it by its signal"),
-    (
-        "pid-2231-container-vs-host-mysqld",
-        "the clock of the log has no seconds and is not read, so that the kernel log does not cover the moment",
-    ),
     ("ray-guess-list-node-taint-deleted", "the pod was removed; the signal is not told"),
     ("scheduler-preempted-peer-nccl-log", "a pre-emption is told without the signal that ended the container"),
     ("scratch-emptydir-usage-evicted", "an emptyDir over its limit is not told from a disk that is full"),
     ("slurm-job4-killed-oom-of-job11", "Slurm's state FAILED 0:9 is not used as testimony against a kill for memory"),
     ("slurm-time-limit-then-killed", "the workers of the job were killed in the end; the truth names the first signal"),
     ("timeout-s-kill-two-hours", "the sender stands in the echoed command line, which is not read as testimony"),
-    (
-        "tz-same-wall-clock-eight-hours-apart",
-        "the zone of a date line does not hold for the unzoned lines below it; suspected only",
-    ),
 ];
 
 /// For `KNOWN`: exit data with SIGBUS and the default size of /dev/shm, and nothing else.

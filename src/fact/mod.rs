@@ -276,6 +276,13 @@ pub enum What {
     Event(ContainerEvent),
     /// A pod was evicted.
     Evicted(EvictedFor),
+    /// The machine's own clock with its zone, as a script prints it.
+    Clock {
+        /// The moment.
+        at: Stamp,
+        /// How far the local time is ahead of UTC, in seconds.
+        offset: i32,
+    },
     /// A number that sizing needs.
     Setting {
         /// Which.

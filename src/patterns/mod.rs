@@ -7,6 +7,7 @@
 mod raised;
 mod builds;
 mod ci;
+mod clock;
 mod clouds;
 mod containers_text;
 mod crash;
@@ -115,6 +116,7 @@ impl<'a> Caps<'a> {
 const SPEAKERS: &[&[Pattern]] = &[
     builds::TABLE,
     ci::TABLE,
+    clock::TABLE,
     clouds::TABLE,
     containers_text::TABLE,
     crash::TABLE,

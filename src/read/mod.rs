@@ -4,6 +4,7 @@
 
 mod evidence;
 mod stream;
+mod zone;
 
 use evidence::{complete, cut, fact};
 
@@ -308,6 +309,7 @@ impl Collector {
             };
             reading.notes.push(Note::remark(&self.name, text));
         }
+        zone::apply(&mut self.facts, [&mut self.span, &mut self.kernel_span]);
         if self.dropped > 0 {
             reading.notes.push(Note::remark(
                 &self.name,

@@ -138,6 +138,7 @@ pub(super) fn about(fact: &Fact, death: &Death, cause: Cause) -> Option<String> 
         | What::Current
         | What::Suppressed { .. }
         | What::Setting { .. }
+        | What::Clock { .. }
         | What::Version { .. }
         | What::Filesystem { .. }
         | What::Memory { .. }

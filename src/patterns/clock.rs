@@ -1,0 +1,49 @@
+//! The clock of the machine, as a script prints it: `date` with a zone gives the zone of what stands below it without one.
+
+use super::{Caps, Pattern};
+use crate::fact::{Claim, What, Witness};
+use crate::time;
+
+fn clock(c: &Caps<'_>) -> Vec<Claim> {
+    let told = c.get("date").and_then(time::date);
+    told.map(|(at, offset)| Claim::bare(What::Clock { at, offset })).into_iter().collect()
+}
+
+/// The offsets of the world's zones, as `date -Iseconds` ends with them; without the colon those of most people.
+const OFFSETS: &[&str] = &[
+    "+00:00", "+01:00", "+02:00", "+03:00", "+04:00", "+05:00", "+06:00", "+07:00", "+08:00", "+09:00", "+10:00", "+11:00",
+    "+12:00", "+13:00", "+14:00", "-01:00", "-02:00", "-03:00", "-04:00", "-05:00", "-06:00", "-07:00", "-08:00", "-09:00",
+    "-10:00", "-11:00", "-12:00", "+05:30", "+05:45", "+03:30", "+04:30", "+06:30", "+09:30", "+10:30", "-03:30", "-09:30",
+    "+0000", "+0100", "+0200", "+0300", "+0530", "+0800", "+0900", "+1000", "-0300", "-0400", "-0500", "-0600", "-0700", "-0800",
+];
+
+pub(super) const TABLE: &[Pattern] = &[
+    // coreutils and busybox `date`, any version, alone or behind a few words of a script. The regex takes any word for a zone;
+    // only those that mean one offset are read (`crate::time::date`).
+    Pattern {
+        id: "clock/date",
+        witness: Witness::Program,
+        stems: &["T 20", "00 20", "30 20", "45 20", "UTC 20", "MSK 20"],
+        regex: r"^(?:[A-Z#=+*-][\w #=*-]{0,40}(?:: | at | on ))?(?<date>(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?:[A-Z][a-z]{2} [ \d]?\d|[ \d]?\d [A-Z][a-z]{2}) \d\d:\d\d:\d\d (?:[AP]M )?(?:[A-Z]{3,5}|[+-]\d{4}) \d{4})(?:\s|$)",
+        read: clock,
+        samples: &[
+            "Tue Dec  1 12:08:25 UTC 2026",
+            "Tue Dec  1 12:08:25 JST 2026",
+            "Tue Dec  1 12:08:25 PM CEST 2026",
+            "Mon Nov 30 14:30:01 +0800 2026 start on ai-box",
+            "Job started at: Tue  1 Dec 12:08:25 -0500 2026",
+        ],
+        // CST is the time of China, of the middle of America and of Cuba.
+        near_misses: &["Tue Dec  1 12:08:25 CST 2026", "Tue Dec  1 12:08:25 2026", "Tue Dec  1 12:08 UTC 2026"],
+    },
+    // `date -Iseconds`, and the same of a script.
+    Pattern {
+        id: "clock/iso",
+        witness: Witness::Program,
+        stems: OFFSETS,
+        regex: r"^(?:[A-Z][\w ]{0,40}(?:: | at | on ))?(?<date>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[+-]\d\d:?\d\d)$",
+        read: clock,
+        samples: &["2026-12-01T12:08:25+08:00", "Start: 2026-12-01T12:08:25-0500"],
+        near_misses: &["2026-12-01T12:08:25", "2026-12-01T12:08:25+08:00 step 3", "2026-12-01T12:08:25Z"],
+    },
+];
