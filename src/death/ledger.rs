@@ -258,6 +258,8 @@ impl Ledger {
             }
         }
         let (at, join) = found?;
+        // What is not kept any more need not be known by its join.
+        let join = join.filter(|_| self.deaths[at].facts.len() < FACTS);
         self.deaths[at].joined.extend(join.map(|join| (fact.place.clone(), join)));
         Some(at)
     }
