@@ -33,9 +33,9 @@ pub static LOGS: &[(Form, &[&str])] = &[
         Form {
             name: "system journal, syslog",
             how: "journalctl --since '1 hour ago'",
-            proves: "kills by systemd-oomd and earlyoom, kills for memory in a unit, core dumps",
+            proves: "kills by systemd-oomd and earlyoom, kills for memory in a unit, core dumps, kills by sudo",
         },
-        &["systemd", "oomd"],
+        &["systemd", "oomd", "sudo"],
     ),
     (
         Form {

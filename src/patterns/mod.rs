@@ -40,6 +40,7 @@ mod shell_words;
 mod shm;
 mod slurm;
 mod status;
+mod sudo;
 mod systemd;
 mod trainers;
 
@@ -146,6 +147,7 @@ const SPEAKERS: &[&[Pattern]] = &[
     shm::TABLE,
     slurm::TABLE,
     status::TABLE,
+    sudo::TABLE,
     systemd::TABLE,
     trainers::TABLE,
 ];

@@ -332,7 +332,8 @@ impl Collector {
             lines: self.count.lines,
             kernel_lines: self.kernel_lines,
             host: if let [host] = self.hosts.as_slice() { Some(host.clone()) } else { None },
-            span: self.kernel_span.or(self.span),
+            // A journal that holds lines of the kernel would hold others of its whole time.
+            span: self.kernel_span.filter(|_| kind != Kind::Journal).or(self.span),
             boot_span: self.boot_span,
         });
     }

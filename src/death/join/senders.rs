@@ -2,7 +2,7 @@
 
 use crate::death::identity::{Relation, clocks, compare, relate};
 use crate::death::{Death, Join, MOST, merge_who};
-use crate::fact::{Fact, How, What, Why};
+use crate::fact::{Fact, How, Role, What, Why};
 use crate::seen::Input;
 use crate::time::Stamp;
 use crate::units::Signal;
@@ -48,7 +48,10 @@ pub(in crate::death) fn senders(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
             // A status that only arithmetic turns into a signal leaves the word to whoever says why the job was ended.
             let counted = d.exit_code.is_some()
                 && !d.facts.iter().any(|f| matches!(f.what, What::Ended { how: How::Signal(_), .. } | What::Caught { .. }));
-            d.oom.is_none() && (asked || counted)
+            // Who is merely gone may be the one that a sender of the same kind of process ended.
+            let gone =
+                d.vanished() && *signal == Some(Signal::KILL) && d.who.role != Role::Unknown && d.who.role == fact.who.role;
+            d.oom.is_none() && (asked || counted || gone)
         };
         let names_pid = fact.who.host_pid.is_some() || fact.who.own_pid.is_some();
         let join = |d: &Death| {
@@ -70,6 +73,9 @@ pub(in crate::death) fn senders(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
             .filter_map(|(at, d)| Some((at, join(d)?)))
             .collect();
         for (at, join) in &found {
+            if deaths[*at].vanished() {
+                deaths[*at].signal = *signal;
+            }
             deaths[*at].add(fact, Some(*join));
         }
         if !found.is_empty() {
