@@ -20,7 +20,7 @@ use serde_json::Value;
 /// Cases that are not answered as their truth says, with the reason; one that passes now must be taken off the list.
 const KNOWN: &[(&str, &str)] = &[
     ("deepspeed-offload-minus9", "the only subprocess that DeepSpeed lists is not taken for the one that died"),
-    ("kubelet-log-memory-eviction-own-pod", "an eviction is told without the signal that ended the container"),
+    ("kubelet-log-memory-eviction-own-pod", "the log of the kubelet tells the kill without a signal or a code"),
     ("circleci-memory-limit-4g", "whose limit CircleCI's sentence means is not told apart; taken for the container's"),
     ("slurm-time-limit-memory-hit-once", "the step was ended with SIGTERM first; the truth names the signal that ended it"),
     ("docker20-raise-bus-init", SMALL_SHM),
