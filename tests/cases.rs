@@ -20,49 +20,21 @@ use serde_json::Value;
 /// Cases that are not answered as their truth says, with the reason; one that passes now must be taken off the list.
 const KNOWN: &[(&str, &str)] = &[
     ("deepspeed-offload-minus9", "the only subprocess that DeepSpeed lists is not taken for the one that died"),
-    ("kubelet-log-memory-eviction-own-pod", "an eviction is told without the signal that ended the container"),
+    ("kubelet-log-memory-eviction-own-pod", "the log of the kubelet tells the kill without a signal or a code"),
     ("circleci-memory-limit-4g", "whose limit CircleCI's sentence means is not told apart; taken for the container's"),
-    ("nomad-alloc-status-oom", "the table of Nomad's alloc status is not read"),
     ("slurm-time-limit-memory-hit-once", "the step was ended with SIGTERM first; the truth names the signal that ended it"),
-    (
-        "slurm-array-id-vs-raw-job-id",
-        "an array task has two job ids; the report joins only as a suspicion, which keeps the cause open",
-    ),
     ("docker20-raise-bus-init", SMALL_SHM),
     ("docker20-shm-bus--inspect", SMALL_SHM),
     ("inspect-exit-135-shm-64m", SMALL_SHM),
     ("gh-tab-log-bus-error-share-storage", "a frame in PyTorch's sharing code is not weighed as evidence for /dev/shm"),
     ("ace-nccl-watchdog-three-ranks", "the time-out is the cause; the abort that followed has the signal"),
     ("aws-batch-host-terminated", "a host that AWS Batch terminated is not taken for a Spot instance"),
-    ("ray-fault-injected-user-kill-named", "the actor that Ray lost and the one that ray.kill ended are told as two deaths"),
-    ("cant-start-new-thread-nproc", "a refused thread counts as refused memory, though the limit was on processes"),
     ("cuda-ecc-then-sigabrt-and-forced-kill", "the abort that follows a GPU fault is a death of its own"),
-    ("gce-preempted-audit-json", "Google's audit log is not read"),
     ("gha-runner-shutdown-signal-137", "the runner ended first; the signal is told of the job, a consequence"),
-    ("gke-spot-node-shutdown-137", "a node shutdown is told without the signal that ended the container"),
-    (
-        "journal-previous-boot-oom",
-        "the line of sudo with its kill is not read, and the OOM of the boot before joins as a suspicion",
-    ),
     ("nccl-watchdog-timeout-hung-task-dmesg", "the time-out is the cause; the abort that followed has the signal"),
-    ("node-shutdown-terminated-137", "a node shutdown is told without the signal that ended the container"),
-    ("nomad-137-oom-killed-false", "Nomad's driver details in its events are not read"),
-    ("oomd-firefox-before-own-sigkill", "a journal without a line of the kernel does not count as silence of the kernel"),
     ("oomkilled-reason-exit-143-drained", "the eviction through the API is the reason; the truth calls it by its signal"),
-    (
-        "pid-2231-container-vs-host-mysqld",
-        "the clock of the log has no seconds and is not read, so that the kernel log does not cover the moment",
-    ),
-    ("ray-guess-list-node-taint-deleted", "the pod was removed; the signal is not told"),
-    ("scheduler-preempted-peer-nccl-log", "a pre-emption is told without the signal that ended the container"),
-    ("scratch-emptydir-usage-evicted", "an emptyDir over its limit is not told from a disk that is full"),
-    ("slurm-job4-killed-oom-of-job11", "Slurm's state FAILED 0:9 is not used as testimony against a kill for memory"),
     ("slurm-time-limit-then-killed", "the workers of the job were killed in the end; the truth names the first signal"),
     ("timeout-s-kill-two-hours", "the sender stands in the echoed command line, which is not read as testimony"),
-    (
-        "tz-same-wall-clock-eight-hours-apart",
-        "the zone of a date line does not hold for the unzoned lines below it; suspected only",
-    ),
 ];
 
 /// For `KNOWN`: exit data with SIGBUS and the default size of /dev/shm, and nothing else.

@@ -2,7 +2,7 @@
 
 use super::Death;
 use super::identity::{SAME_TIME, moments, other_machine};
-use crate::fact::{Fact, Setting, What};
+use crate::fact::{Ceiling, Fact, Setting, What};
 use crate::seen::{Input, Kind};
 use crate::time::Stamp;
 use crate::units::Bytes;
@@ -61,8 +61,10 @@ impl Context {
                     | What::ShmOption(_)
                     | What::MemoryOption(_)
                     | What::Suppressed { .. }
+                    | What::Ceiling { .. }
+                    | What::Filled { .. }
                     | What::Finished
-            )
+            ) || matches!(what, What::Container(c) if c.untold())
         };
         let kills = |what: &What| matches!(what, What::Oom(crate::fact::OomLine::Killed { .. }));
         Self {
@@ -107,6 +109,32 @@ impl Context {
             What::Setting { setting, value } if setting == wanted => Some((fact, value)),
             _ => None,
         })
+    }
+
+    /// The lowest limit of a kind that was told, with its fact; nothing where none was told or there is no limit.
+    pub fn ceiling(&self, wanted: Ceiling) -> Option<(&Fact, u64)> {
+        let told = self.facts.iter().filter_map(|fact| match fact.what {
+            What::Ceiling { of, value } if of == wanted => Some((fact, value?)),
+            _ => None,
+        });
+        told.min_by_key(|(_, value)| *value)
+    }
+
+    /// What filled the memory of a cgroup, as read beside some fact about it.
+    pub fn filled(&self, beside: &Fact) -> Option<(&Fact, Bytes, Bytes, Option<Bytes>)> {
+        let cgroup =
+            |fact: &Fact| fact.who.cgroup.is_none() || beside.who.cgroup.is_none() || fact.who.cgroup == beside.who.cgroup;
+        self.facts.iter().find_map(|fact| match fact.what {
+            What::Filled { shmem, anon, limit } if fact.place.input == beside.place.input && cgroup(fact) => {
+                Some((fact, shmem, anon, limit))
+            }
+            _ => None,
+        })
+    }
+
+    /// Containers that ended, of which no record here tells the exit code.
+    pub fn unexplained(&self) -> impl Iterator<Item = &Fact> {
+        self.facts.iter().filter(|fact| matches!(fact.what, What::Container(_)))
     }
 
     /// Whether a log says that lines were dropped near a moment.

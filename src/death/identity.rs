@@ -82,7 +82,9 @@ pub(super) fn compare(one: &Who, other: &Who) -> Relation {
         };
     }
     let base = |job: &Option<String>| job.as_deref().map(|j| j.split('.').next().unwrap_or(j).to_owned());
-    if both(&one.job, &other.job) {
+    // A task of a Slurm array has two ids, 990123_4 and a plain number: one of each kind decides nothing.
+    let array = |job: &Option<String>| job.as_deref().is_some_and(|job| job.contains('_'));
+    if both(&one.job, &other.job) && array(&one.job) == array(&other.job) {
         return if base(&one.job) == base(&other.job) { Relation::Same(Join::Job) } else { Relation::Other(Aside::Place) };
     }
     if one.host_pid.is_some() && one.host_pid == other.host_pid {
@@ -209,6 +211,14 @@ mod tests {
         assert!(other_machine("node", "node1") && other_machine("node1", "node"));
         assert!(!other_machine("node1", "3f9a1c07be42"));
         assert!(!other_machine("node1", "node1.cluster"));
+    }
+
+    #[test]
+    fn the_two_ids_of_an_array_task_are_not_compared() {
+        let job = |id: &str| Who { job: Some(id.to_owned()), ..Who::default() };
+        assert_eq!(compare(&job("990123_4"), &job("990127")), Relation::Open { near: None });
+        assert_eq!(compare(&job("990123_4"), &job("990123_5")), Relation::Other(Aside::Place));
+        assert_eq!(compare(&job("990127.batch"), &job("990127")), Relation::Same(Join::Job));
     }
 
     #[test]

@@ -258,6 +258,8 @@ impl Ledger {
             }
         }
         let (at, join) = found?;
+        // What is not kept any more need not be known by its join.
+        let join = join.filter(|_| self.deaths[at].facts.len() < FACTS);
         self.deaths[at].joined.extend(join.map(|join| (fact.place.clone(), join)));
         Some(at)
     }
@@ -299,9 +301,15 @@ impl Ledger {
         {
             return Some(at);
         }
+        // The scheduler's word on a job is about the process of that job which died so, also where a pattern reads the line of
+        // a record again without the job's id.
+        let of_job = |d: &Death| {
+            let again = || d.facts.iter().any(|f| f.who.role == Role::Job && f.place == fact.place);
+            fact.who.role == Role::Job && (compare(&d.who, &fact.who) == Relation::Same(Join::Job) || again())
+        };
         let faulty = |d: &Death| d.order.0 == input && d.signal.is_none() && d.find(|w| matches!(w, What::Hardware(_))).is_some();
         self.last(|d| {
-            self.one_job(d, input)
+            (self.one_job(d, input) || of_job(d))
                 && (d.signal == signal || signal == Some(Signal::BUS) && faulty(d))
                 && (fact.who.own_pid.is_none() || d.who.own_pid.is_none())
                 && (fact.who.rank.is_none() || d.who.rank.is_none() || fact.who.rank == d.who.rank)

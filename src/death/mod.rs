@@ -185,6 +185,24 @@ impl Death {
     }
 }
 
+/// How often the same claim is kept of one death: said a thousand times more it proves no more.
+const SAME: usize = 64;
+
+/// How many deaths there may be before runtimes, the kernel and senders add no more: twice as many as the logs may tell of
+/// (`death::ledger`).
+const MOST: usize = 1024;
+
+impl Death {
+    /// Adds a fact from elsewhere, and by what it was joined.
+    fn add(&mut self, fact: &Fact, join: Option<Join>) {
+        let same = |known: &&Fact| known.id == fact.id && known.what == fact.what;
+        if self.facts.iter().filter(same).take(SAME).count() < SAME {
+            self.joined.extend(join.map(|join| (fact.place.clone(), join)));
+            self.facts.push(fact.clone());
+        }
+    }
+}
+
 /// Completes what is known of a process; what was known first stays.
 fn merge_who(who: &mut Who, more: &Who) {
     if who.role == Role::Unknown {

@@ -127,6 +127,14 @@ impl Container {
     }
 }
 
+impl Container {
+    /// Whether it is only known to have ended, as `crictl ps` tells it: neither how nor why.
+    pub fn untold(&self) -> bool {
+        let ended = self.engine == Engine::Kubernetes && self.status == Status::Exited;
+        ended && self.exit_code.is_none() && self.reason.is_none()
+    }
+}
+
 /// A memory limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Limit {

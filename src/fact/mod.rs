@@ -3,11 +3,13 @@
 //! A fact says what a text says and never what follows from it: "the kernel killed pid 71234 in this cgroup" is a fact,
 //! "this is an out-of-memory death" is a verdict.
 
+mod ceiling;
 mod container;
 mod oom_line;
 mod setting;
 mod who;
 
+pub use ceiling::Ceiling;
 pub use container::{Container, ContainerEvent, Engine, Limit, Reason, Shm, Status};
 pub use oom_line::OomLine;
 pub use setting::Setting;
@@ -274,6 +276,13 @@ pub enum What {
     Event(ContainerEvent),
     /// A pod was evicted.
     Evicted(EvictedFor),
+    /// The machine's own clock with its zone, as a script prints it.
+    Clock {
+        /// The moment.
+        at: Stamp,
+        /// How far the local time is ahead of UTC, in seconds.
+        offset: i32,
+    },
     /// A number that sizing needs.
     Setting {
         /// Which.
@@ -305,6 +314,22 @@ pub enum What {
         total: Bytes,
         /// What was still to be had.
         available: Option<Bytes>,
+    },
+    /// A limit that the kernel keeps.
+    Ceiling {
+        /// On what.
+        of: Ceiling,
+        /// Its value; nothing for no limit.
+        value: Option<u64>,
+    },
+    /// What the memory of a cgroup was made of when somebody looked.
+    Filled {
+        /// Shared memory and tmpfs.
+        shmem: Bytes,
+        /// Memory of processes alone.
+        anon: Bytes,
+        /// The limit, where it was told beside.
+        limit: Option<Bytes>,
     },
     /// A size for /dev/shm that a command line asks for (`docker run --shm-size=…`).
     ShmOption(Shm),

@@ -260,7 +260,7 @@ pub(super) fn bracket<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest
         Some(("I " | "W " | "E " | "C " | "F " | "D ", date)) if date.starts_with(|c: char| c.is_ascii_digit()) => date,
         _ => inside,
     };
-    let (stamp, more) = time::prefix(inside)?;
+    let (stamp, more) = time::prefix(inside).or_else(|| time::coarse(inside))?;
     if let Some(message) = rest.strip_prefix(": ").filter(|_| more.starts_with(' ') && name(more.trim_start())) {
         envelope.saw(stamp);
         return Some(Rest::Tail(message));

@@ -47,6 +47,8 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
         b'|' => carrier::guest(text),
         b'_' => ci::buildkite(text, envelope),
         b'0'..=b'9' => match time::iso(text) {
+            // The output of `date -Iseconds` is the message itself.
+            Some((found, "")) if found.zone == time::Zone::Offset && found.digits == 0 => None,
             Some((found, rest)) => container::cri(&found, rest, envelope)
                 .or_else(|| ci::stamped(&found, rest, envelope))
                 .or_else(|| kernel::iso(&found, rest, envelope))
@@ -59,6 +61,7 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
                 .or_else(|| syslog::stamped(text, envelope))
                 .or_else(|| syslog::bare(text, envelope))
                 .or_else(|| time::slashed(text).and_then(|(stamp, rest)| logging::stamped(stamp, rest, envelope)))
+                .or_else(|| time::coarse(text).and_then(|(stamp, rest)| logging::stamped(stamp, rest, envelope)))
                 .or_else(|| container::compose(text, envelope))
                 .or_else(|| rank::label(text, envelope))
                 .or_else(|| syslog::yeared(text, envelope))

@@ -46,6 +46,18 @@ fn row(c: &Caps<'_>) -> Vec<Claim> {
     vec![Claim::new(What::Container(Box::new(container)), who)]
 }
 
+/// The end of a Nomad task.
+fn nomad_end(c: &Caps<'_>) -> Vec<Claim> {
+    let Some(code) = c.num("code") else { return Vec::new() };
+    let hint = c.get("guess").is_some();
+    let mut claims = vec![Claim::new(What::Ended { how: How::Code(code), hint }, Who::role(Role::Main))];
+    if c.get("oom").is_some() {
+        let oom = What::OomReported { by: "Nomad", scope: Scope::Cgroup };
+        claims.push(Claim::new(oom, Who::role(Role::Main)));
+    }
+    claims
+}
+
 pub(super) const TABLE: &[Pattern] = &[
     // moby daemon/events and podman libpod/events; the envelope may leave Podman's zone before the words.
     Pattern {
@@ -177,19 +189,17 @@ pub(super) const TABLE: &[Pattern] = &[
             "bash: nosuch: executable file not found in $PATH",
         ],
     },
-    // nomad alloc status: Docker's flag is taken for every 137, so "OOM Killed" is a guess.
+    // `nomad alloc status`: the docker driver writes `OOM Killed` for Docker's flag (0.7.1 and later). Builds of 1.3.0 made up
+    // `OOM Killed (137)` for every 137 (hashicorp/nomad#12735).
     Pattern {
         id: "nomad/terminated",
         witness: Witness::Supervisor,
         stems: &[" Exit Code: "],
-        regex: r#"^\s*(?:\S+\s+)?Terminated\s+Exit Code: (?<code>[1-9]\d*)(?:, Signal: \d+)?(?:, Exit Message: "(?<guess>OOM [Kk]illed)?[^"]*")?\s*$"#,
-        read: |c| {
-            let Some(code) = c.num("code") else { return Vec::new() };
-            let hint = c.get("guess").is_some();
-            vec![Claim::new(What::Ended { how: How::Code(code), hint }, Who::role(Role::Main))]
-        },
+        regex: r#"^\s*(?:\S+\s+)?Terminated\s+Exit Code: (?<code>[1-9]\d*)(?:, Signal: \d+)?(?:, Exit Message: "(?:(?<oom>OOM Killed)|(?<guess>OOM [Kk]illed)?[^"]*)")?\s*$"#,
+        read: nomad_end,
         samples: &[
             "2022-04-21T15:32:50Z  Terminated  Exit Code: 137, Exit Message: \"OOM Killed (137)\"",
+            "2024-06-03T10:41:12Z  Terminated  Exit Code: 137, Exit Message: \"OOM Killed\"",
             "2019-08-01T15:15:01Z  Terminated      Exit Code: 137, Exit Message: \"Docker container exited with non-zero exit code: 137\"",
         ],
         near_misses: &["2022-04-21T15:32:50Z  Terminated  Exit Code: 0"],

@@ -15,6 +15,14 @@ pub static LOGS: &[(Form, &[&str])] = &[
     ),
     (
         Form {
+            name: "limits: ulimit, /proc/PID/limits, prlimit; ipcs -l for System V shared memory",
+            how: "ulimit -a; cat /proc/PID/limits; ipcs -lm",
+            proves: "nothing of a death; which limit a refusal met. Nothing about /dev/shm, which is not System V memory",
+        },
+        &["limits"],
+    ),
+    (
+        Form {
             name: "kernel log",
             how: "dmesg -T, journalctl -k",
             proves: "kill for memory with victim, cgroup and limit; faults of memory hardware, segmentation faults",
@@ -25,9 +33,9 @@ pub static LOGS: &[(Form, &[&str])] = &[
         Form {
             name: "system journal, syslog",
             how: "journalctl --since '1 hour ago'",
-            proves: "kills by systemd-oomd and earlyoom, kills for memory in a unit, core dumps",
+            proves: "kills by systemd-oomd and earlyoom, kills for memory in a unit, core dumps, kills by sudo",
         },
-        &["systemd", "oomd"],
+        &["systemd", "oomd", "sudo"],
     ),
     (
         Form {

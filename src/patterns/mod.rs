@@ -7,6 +7,7 @@
 mod raised;
 mod builds;
 mod ci;
+mod clock;
 mod clouds;
 mod containers_text;
 mod crash;
@@ -20,6 +21,7 @@ mod kernel_fault;
 mod kernel_oom;
 mod kernel_stats;
 mod kubernetes;
+mod limits;
 mod listing;
 mod lost;
 mod nccl;
@@ -40,6 +42,7 @@ mod shell_words;
 mod shm;
 mod slurm;
 mod status;
+mod sudo;
 mod systemd;
 mod trainers;
 
@@ -116,6 +119,7 @@ impl<'a> Caps<'a> {
 const SPEAKERS: &[&[Pattern]] = &[
     builds::TABLE,
     ci::TABLE,
+    clock::TABLE,
     clouds::TABLE,
     containers_text::TABLE,
     crash::TABLE,
@@ -127,6 +131,7 @@ const SPEAKERS: &[&[Pattern]] = &[
     kernel_oom::TABLE,
     kernel_stats::TABLE,
     kubernetes::TABLE,
+    limits::TABLE,
     listing::TABLE,
     lost::TABLE,
     nccl::TABLE,
@@ -144,6 +149,7 @@ const SPEAKERS: &[&[Pattern]] = &[
     shm::TABLE,
     slurm::TABLE,
     status::TABLE,
+    sudo::TABLE,
     systemd::TABLE,
     trainers::TABLE,
 ];

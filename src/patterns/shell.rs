@@ -203,7 +203,15 @@ fn job(caps: &Caps<'_>) -> Vec<Claim> {
     let process = caps.get("command").or(Some(command)).and_then(program).map(str::to_owned);
     let own_pid = caps.num("pid").map(crate::units::OwnPid);
     let what = What::Ended { how: How::Signal(signal), hint: false };
-    vec![Claim::new(what, Who { own_pid, process, ..Who::default() })]
+    vec![Claim::new(what, Who { own_pid, process, job: batch_job(&caps.line.text), ..Who::default() })]
+}
+
+/// The job of a script that slurmd keeps as `/var/spool/slurmd/job00284/slurm_script` (src/slurmd/slurmd/req.c, any version).
+fn batch_job(line: &str) -> Option<String> {
+    let (path, _) = line.split_once("/slurm_script: ")?;
+    let digits = path.rsplit_once("/job")?.1;
+    let number: u64 = digits.parse().ok()?;
+    Some(number.to_string())
 }
 
 /// What follows the remark in brackets that a core was written; a subshell's bracket has a blank behind it.

@@ -4,6 +4,7 @@
 
 mod evidence;
 mod stream;
+mod zone;
 
 use evidence::{complete, cut, fact};
 
@@ -227,9 +228,10 @@ impl Collector {
         if let Some(boot) = envelope.boot {
             widen(&mut self.boot_span, boot);
         }
-        for (pattern, claim) in claims {
+        let claims = claims.into_iter().map(|(pattern, claim)| (pattern.id, pattern.witness, claim));
+        for (id, witness, claim) in claims.chain(zone::alone(&line.text)) {
             let place = Place::line(&self.name, line.number);
-            let mut fact = fact(claim, pattern.id, pattern.witness, place, &line.text, envelope);
+            let mut fact = fact(claim, id, witness, place, &line.text, envelope);
             complete(&mut fact.who, about);
             fact.since = self.latest.filter(|_| fact.when.is_none());
             self.push(fact);
@@ -323,6 +325,7 @@ impl Collector {
             };
             reading.notes.push(Note::remark(&self.name, text));
         }
+        zone::apply(&mut self.facts, [&mut self.span, &mut self.kernel_span]);
         if self.dropped > 0 {
             reading.notes.push(Note::remark(
                 &self.name,
@@ -345,7 +348,8 @@ impl Collector {
             lines: self.count.lines,
             kernel_lines: self.kernel_lines,
             host: if let [host] = self.hosts.as_slice() { Some(host.clone()) } else { None },
-            span: self.kernel_span.or(self.span),
+            // A journal that holds lines of the kernel would hold others of its whole time.
+            span: self.kernel_span.filter(|_| kind != Kind::Journal).or(self.span),
             boot_span: self.boot_span,
         });
     }

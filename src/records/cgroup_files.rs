@@ -33,7 +33,7 @@ const KEYS: [&str; 9] =
     ["low", "high", "max", "oom", "oom_kill", "oom_group_kill", "oom_kill_disable", "under_oom", "sock_throttled"];
 
 /// What v1 prints where no limit is set: the largest number of whole pages.
-const UNLIMITED: u64 = 9_000_000_000_000_000_000;
+pub(super) const UNLIMITED: u64 = 9_000_000_000_000_000_000;
 
 /// How many claims are made of one text: no machine has more cgroups whose processes were killed.
 const ENOUGH: usize = 1000;
@@ -100,7 +100,7 @@ fn limit(reading: &mut Reading, path: &str, value: &str, number: u64) {
 }
 
 /// The path in `==> PATH <==` of head and tail, or behind the prompt that printed the file.
-fn path_of(line: &str) -> Option<&str> {
+pub(super) fn path_of(line: &str) -> Option<&str> {
     let line = line.trim();
     let between = line.strip_prefix("==> ").and_then(|rest| rest.strip_suffix(" <=="));
     let path = between.or_else(|| {
@@ -117,7 +117,7 @@ fn is_memory_file(path: &str) -> bool {
 }
 
 /// The cgroup that a file belongs to; none for the root, which is a container's own as the container sees it.
-fn cgroup_of(path: &str) -> Option<String> {
+pub(super) fn cgroup_of(path: &str) -> Option<String> {
     let rest = path.strip_prefix("/sys/fs/cgroup")?;
     let rest = rest.strip_prefix("/memory/").map_or(rest, |rest| rest);
     let folder = rest.rsplit_once('/').map(|(folder, _)| folder.trim_start_matches('/'))?;

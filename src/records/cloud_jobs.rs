@@ -104,7 +104,7 @@ pub(super) const GOOGLE_BATCH: Format = Format {
         reading
     },
     form: Form {
-        name: "Google Batch jobs (JSON)",
+        name: "Google Batch jobs (JSON, YAML)",
         how: "gcloud batch jobs describe NAME --location REGION --format json",
         proves: "exit code of a task, spot preemption, time limit",
     },

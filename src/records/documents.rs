@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::{json_text, sniff, yaml_text};
+use super::{json_text, sniff, yaml_plain, yaml_text};
 
 /// Larger buffers are logs: no document that people paste or save reaches this size.
 pub const LIMIT: usize = 32 << 20;
@@ -76,6 +76,7 @@ pub fn find(bytes: &[u8]) -> (Vec<Document>, Option<String>) {
     let mut found = Found::default();
     json_text::find(&text, &mut found);
     yaml_text::find(&text, &mut found);
+    yaml_plain::find(&text, &mut found);
     found.documents.sort_by_key(|document| document.first_line);
     (found.documents, found.note)
 }

@@ -6,9 +6,12 @@
 
 mod aws_batch;
 mod cgroup_files;
+mod cgroup_stat;
 mod cloud_jobs;
+mod cloud_run;
 mod coredump_json;
 mod crictl_inspect;
+mod crictl_ps;
 mod dev_shm;
 mod docker_events;
 mod docker_inspect;
@@ -17,6 +20,7 @@ pub mod documents;
 mod ecs;
 mod elastic_error;
 mod field;
+mod google_cloud;
 mod json_text;
 mod k8s_describe;
 mod k8s_event_table;
@@ -35,6 +39,7 @@ mod sacct_text;
 mod scontrol_text;
 mod slurm_state;
 mod texts;
+mod yaml_plain;
 mod yaml_text;
 
 use serde_json::Value;
@@ -77,6 +82,9 @@ pub static FORMATS: &[Format] = &[
     cloud_jobs::SAGEMAKER,
     cloud_jobs::VERTEX,
     cloud_jobs::GOOGLE_BATCH,
+    cloud_run::FORMAT,
+    google_cloud::OPERATION,
+    google_cloud::AUDIT,
     coredump_json::FORMAT,
     elastic_error::FORMAT,
 ];
@@ -92,6 +100,8 @@ pub static TEXTS: &[TextFormat] = &[
     qacct::FORMAT,
     nomad::STATUS,
     cgroup_files::FORMAT,
+    cgroup_stat::FORMAT,
+    crictl_ps::FORMAT,
     meminfo::FORMAT,
 ];
 
@@ -233,6 +243,12 @@ impl Reading {
             let pointer = field.pointer().to_owned();
             self.remarks.push(Remark { text: text.to_owned(), pointer, line: None, when, who: who.clone() });
         }
+    }
+
+    /// Adds a part of a field's text for the patterns.
+    fn remark_part(&mut self, field: &Field<'_>, text: &str, who: &Who, when: Option<Stamp>) {
+        let (pointer, text) = (field.pointer().to_owned(), text.to_owned());
+        self.remarks.push(Remark { text, pointer, line: None, when, who: who.clone() });
     }
 
     /// Adds a part of a text's line for the patterns, which cannot read the line as a whole.

@@ -101,7 +101,8 @@ struct Job {
 impl Job {
     fn row(&mut self, reading: &mut Reading, number: u64, line: &str, row: &HashMap<&str, &str>) {
         let cell = |name: &str| row.get(name).copied().unwrap_or_default();
-        let id = if cell("JobID").is_empty() { cell("JobIDRaw") } else { cell("JobID") };
+        // The raw id is the one that cgroups, logs and paths have, for a task of an array too.
+        let id = if cell("JobIDRaw").is_empty() { cell("JobID") } else { cell("JobIDRaw") };
         if !id.starts_with(|c: char| c.is_ascii_digit()) {
             return;
         }

@@ -117,7 +117,17 @@ struct Reader<'f> {
 
 impl Reader<'_> {
     fn read(&mut self, block: &str, first_line: u64) {
-        let kinds = ["kind: Pod", "kind: List", "kind: Event", "kind: Job", "kind: Workflow", "kind: \"", "kind: '"];
+        let kinds = [
+            "kind: Pod",
+            "kind: List",
+            "kind: Event",
+            "kind: Job",
+            "kind: Workflow",
+            "kind: Execution",
+            "kind: Task",
+            "kind: \"",
+            "kind: '",
+        ];
         // The jobs of Kubeflow and Ray: `kind: PyTorchJob`.
         let job = || block.lines().any(|line| line.starts_with("kind: ") && line.trim_end().ends_with("Job"));
         if self.strangers == 0 || !(kinds.iter().any(|kind| block.contains(kind)) || job()) {
@@ -162,13 +172,13 @@ impl Reader<'_> {
 }
 
 /// Where a parse failed, and whether for want of patience with aliases or depth rather than for a broken text.
-struct Broken {
+pub(super) struct Broken {
     line: usize,
     hostile: bool,
 }
 
 /// Parses one document. Lists of many pods must pass, but aliases, which kubectl never writes, may not blow it up.
-fn parse(text: &str) -> Result<Value, Broken> {
+pub(super) fn parse(text: &str) -> Result<Value, Broken> {
     use serde_saphyr::{DuplicateKeyPolicy, Error};
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {

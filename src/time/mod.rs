@@ -10,7 +10,7 @@ use jiff::civil::DateTime;
 use jiff::tz::Offset;
 
 pub use read::{Iso, Zone};
-pub use read::{ctime, day_month, glog, iso, minute, prefix, slashed, system, unix};
+pub use read::{coarse, ctime, date, day_month, glog, iso, minute, prefix, slashed, system, unix};
 
 /// A moment by one clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -117,6 +117,22 @@ impl Stamp {
         match self {
             Self::Wall(wall) => wall.zoned,
             Self::Boot(_) => true,
+        }
+    }
+
+    /// The moment that a clock without a zone means, where its local time is so many seconds ahead of UTC; its year, where it
+    /// told none, is the one that lies nearest to `near`. Other stamps have told theirs.
+    pub fn in_zone(self, ahead: i32, near: Self) -> Self {
+        let (Self::Wall(wall), Self::Wall(near)) = (self, near) else { return self };
+        if wall.zoned {
+            return self;
+        }
+        let ahead = i64::from(ahead) * 1_000_000;
+        let local = Timestamp::from_microsecond(near.at.as_microsecond().saturating_add(ahead)).unwrap_or(near.at);
+        let civil = wall.nearest(local);
+        match Timestamp::from_microsecond(civil.as_microsecond().saturating_sub(ahead)) {
+            Ok(at) => Self::Wall(Wall { at, zoned: true, dated: true }),
+            Err(_) => self,
         }
     }
 

@@ -171,6 +171,70 @@ pub fn ctime(text: &str) -> Option<(Stamp, &str)> {
     ended(rest).then_some((Stamp::wall(Some(year), civil, offset)?, rest))
 }
 
+/// The zone words of date(1) that mean one offset wherever they are used, in hours. `CST`, `IST`, `BST`, `EST`, `PST` and
+/// others have several.
+const ZONES: [(&str, i32); 24] = [
+    ("UTC", 0),
+    ("GMT", 0),
+    ("WET", 0),
+    ("WEST", 1),
+    ("CET", 1),
+    ("CEST", 2),
+    ("EET", 2),
+    ("EEST", 3),
+    ("MSK", 3),
+    ("SAST", 2),
+    ("PKT", 5),
+    ("WIB", 7),
+    ("HKT", 8),
+    ("JST", 9),
+    ("KST", 9),
+    ("AEST", 10),
+    ("AEDT", 11),
+    ("NZST", 12),
+    ("NZDT", 13),
+    ("EDT", -4),
+    ("MDT", -6),
+    ("PDT", -7),
+    ("AKDT", -8),
+    ("HST", -10),
+];
+
+/// What date(1) prints, whole: the moment and how far the local time is ahead of UTC, in seconds; nothing where the zone is
+/// not told or its word has several meanings.
+pub fn date(text: &str) -> Option<(Stamp, i32)> {
+    if text.starts_with(|c: char| c.is_ascii_digit()) {
+        let (found, rest) = iso(text)?;
+        // The date has dashes of its own; the offset stands behind the time.
+        let from = text.char_indices().skip(19).find(|(_, c)| matches!(c, '+' | '-'))?.0;
+        let (_, (offset, _)) = zone(text.get(from..)?).ok()?;
+        return rest.is_empty().then_some((found.stamp, offset.seconds()));
+    }
+    let (rest, _) = terminated(verify(word, weekday), blank).parse(text).ok()?;
+    let swapped = (day, blank, month_word).map(|(day, _, month)| (month, day));
+    let usual = (month_word, blank, day).map(|(month, _, day)| (month, day));
+    let (rest, ((month, day), _)) = (alt((usual, swapped)), blank).parse(rest).ok()?;
+    let (rest, (time, ..)) = clock(rest).ok()?;
+    let (rest, half) =
+        opt(preceded(blank, alt((nom::bytes::complete::tag::<_, _, Fault>("AM"), nom::bytes::complete::tag("PM")))))
+            .parse(rest)
+            .ok()?;
+    let named = map_opt(alpha1::<&str, Fault>, |word| {
+        let (_, hours) = ZONES.iter().find(|(name, _)| *name == word)?;
+        Offset::from_seconds(hours * 3600).ok()
+    });
+    let (rest, offset) = preceded(blank, alt((named, zone.map(|(offset, _)| offset)))).parse(rest).ok()?;
+    let (rest, year) = preceded(blank, small_year).parse(rest).ok()?;
+    let hour = match half {
+        Some("PM") => time.hour() % 12 + 12,
+        Some(_) => time.hour() % 12,
+        None => time.hour(),
+    };
+    let time = Time::new(hour, time.minute(), time.second(), 0).ok()?;
+    let civil = Date::new(year, month, day).ok()?.to_datetime(time);
+    rest.is_empty().then_some((Stamp::wall(Some(year), civil, Some(offset))?, offset.seconds()))
+}
+
 /// `Mon, 02 Jan 2006 15:04:05 -0700` of `kubectl describe` and mail.
 fn mail(text: &str) -> Option<(Stamp, &str)> {
     let (rest, _) = (verify(word, weekday), char(','), blank).parse(text).ok()?;
@@ -234,6 +298,18 @@ pub fn minute(text: &str) -> Option<(Stamp, &str)> {
     let (rest, (hour, _, minute)) = (small(2, 2), char::<_, Fault>(':'), small(2, 2)).parse(rest).ok()?;
     let civil = Date::new(1972, month, day).ok()?.to_datetime(Time::new(hour, minute, 0, 0).ok()?);
     (ended(rest) && !rest.starts_with(':')).then_some((Stamp::wall(None, civil, None)?, rest))
+}
+
+/// `2026-09-12 08:41` of formats without seconds, also with milliseconds behind the minute (`14:00,456`, by
+/// `%H:%M` and Python's own comma). The moment is the beginning of the minute.
+pub fn coarse(text: &str) -> Option<(Stamp, &str)> {
+    let date = |mark| (small_year, char(mark), small(2, 2), char(mark), small(2, 2));
+    let (rest, ((year, _, month, _, day), _)) = (alt((date('-'), date('/'))), one_of::<_, _, Fault>(" T")).parse(text).ok()?;
+    let (rest, (hour, _, minute)) = (small(2, 2), char::<_, Fault>(':'), small(2, 2)).parse(rest).ok()?;
+    let (rest, _) = opt((char::<_, Fault>(','), number(3, 3))).parse(rest).ok()?;
+    let civil = Date::new(year, month, day).ok()?.to_datetime(Time::new(hour, minute, 0, 0).ok()?);
+    // Seconds or a zone would make it another stamp, and a number goes on.
+    (ended(rest) && !rest.starts_with([':', '.', '+', '-'])).then_some((Stamp::wall(Some(year), civil, None)?, rest))
 }
 
 /// `Sep 12, 2026 @ 08:10:30.000` of Kibana, by the clock of whoever looked.

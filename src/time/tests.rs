@@ -90,3 +90,26 @@ fn gaps_know_when_they_are_guesses() {
     assert_eq!(utc.gap(Stamp::Boot(1)), None);
     assert_eq!(utc.before(Stamp::Boot(1)), None);
 }
+
+#[test]
+fn a_clock_without_seconds_tells_its_minute() {
+    let told = |text| super::coarse(text).map(|(stamp, rest)| (stamp.to_string(), rest));
+    assert_eq!(told("2026-09-12 08:41"), Some(("2026-09-12T08:41:00".to_owned(), "")));
+    assert_eq!(told("2021-03-09 14:02,344 - mmseg"), Some(("2021-03-09T14:02:00".to_owned(), " - mmseg")));
+    for text in ["2026-09-12 08:41:07", "2026-09-12 08:415", "2026-09-12 28:41 x", "09/12 08:41", "2026-09-12 08:41+08:00"] {
+        assert_eq!(told(text), None, "{text}");
+    }
+}
+
+#[test]
+fn date_tells_the_zone_where_its_word_means_one() {
+    let told = |text| super::date(text).map(|(at, ahead)| (at.to_string(), ahead));
+    assert_eq!(told("Tue Dec  1 12:08:25 JST 2026"), Some(("2026-12-01T03:08:25Z".to_owned(), 32_400)));
+    assert_eq!(told("Tue Dec  1 12:08:25 AM CEST 2026"), Some(("2026-11-30T22:08:25Z".to_owned(), 7_200)));
+    assert_eq!(told("2026-12-01T12:08:25-0330"), Some(("2026-12-01T15:38:25Z".to_owned(), -12_600)));
+    for text in
+        ["Tue Dec  1 12:08:25 CST 2026", "Tue Dec  1 12:08:25 2026", "2026-12-01T12:08:25", "Tue Dec 32 12:08:25 UTC 2026"]
+    {
+        assert_eq!(told(text), None, "{text}");
+    }
+}

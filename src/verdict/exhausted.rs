@@ -3,16 +3,22 @@
 use super::says::{sentence, subject};
 use super::{Cause, Finding, Grade};
 use crate::death::{Context, Death};
-use crate::fact::{How, Reason, Resource, What, Why};
-use crate::units::Signal;
+use crate::fact::{Ceiling, Fact, How, Reason, Resource, What, Why};
+use crate::units::{Bytes, Signal};
 
 /// A resource other than /dev/shm was refused. That is an exception, not a kill.
-pub(super) fn refused(death: &Death, _: &Context) -> Option<Finding> {
+pub(super) fn refused(death: &Death, context: &Context) -> Option<Finding> {
     if death.signal.is_some_and(|s| s != Signal::ABRT) {
         return None;
     }
     let fact = death.find(|w| matches!(w, What::Refused { .. }))?;
     let What::Refused { resource, by, errno, .. } = &fact.what else { return None };
+    let limit = limited(*resource, context);
+    if let (Resource::Threads, Some((_, says))) = (resource, &limit) {
+        let cause = if death.traceback.is_some() { Cause::PythonException } else { Cause::Other };
+        let text = format!("{by} could not start a thread or process: {says}; no process was killed.");
+        return Some(finding(cause, Grade::Likely, sentence(&text), fact, limit));
+    }
     let (cause, text) = match resource {
         Resource::Descriptors => (Cause::FdLimit, "ran out of file descriptors"),
         Resource::Disk => (Cause::DiskFull, "found no room on a disk"),
@@ -35,11 +41,47 @@ pub(super) fn refused(death: &Death, _: &Context) -> Option<Finding> {
         Resource::ShmOther => (Cause::PythonException, "could not use a shared memory object, for a reason other than room"),
         Resource::Shm | Resource::ShmInodes => return None,
     };
-    Some(Finding::new(cause, Grade::Proven, format!("{by} {text}.")).because(fact, "the failing call says so"))
+    Some(finding(cause, Grade::Proven, format!("{by} {text}."), fact, limit))
+}
+
+/// A refusal with the limit that it met, where one was told.
+fn finding(cause: Cause, grade: Grade, text: String, fact: &Fact, limit: Option<(&Fact, String)>) -> Finding {
+    let found = Finding::new(cause, grade, text).because(fact, "the failing call says so");
+    match limit {
+        Some((limit, says)) => found.because(limit, says),
+        None => found,
+    }
+}
+
+/// More processes than this a machine learning job hardly starts: a lower limit is met, a higher one is anybody's.
+const FEW_PROCESSES: u64 = 16_384;
+
+/// The limit that a refusal of this kind meets, with what it says.
+fn limited(resource: Resource, context: &Context) -> Option<(&Fact, String)> {
+    match resource {
+        Resource::Descriptors => {
+            let (fact, value) = context.ceiling(Ceiling::OpenFiles)?;
+            Some((fact, format!("a process may have {value} files open")))
+        }
+        Resource::HostMemory | Resource::Maps => {
+            let space = context.ceiling(Ceiling::AddressSpace).map(|found| ("address space", found));
+            let (name, (fact, value)) = space.or_else(|| Some(("private memory", context.ceiling(Ceiling::Data)?)))?;
+            let value = Bytes(value);
+            Some((
+                fact,
+                format!("the {name} of a process is limited to {value}: allocations fail there, whatever memory is free"),
+            ))
+        }
+        Resource::Threads => {
+            let (fact, value) = context.ceiling(Ceiling::Processes).filter(|(_, value)| *value <= FEW_PROCESSES)?;
+            Some((fact, format!("its user may have {value} processes and threads")))
+        }
+        _ => None,
+    }
 }
 
 /// A Python exception.
-pub(super) fn raised(death: &Death, _: &Context) -> Option<Finding> {
+pub(super) fn raised(death: &Death, context: &Context) -> Option<Finding> {
     if death.signal.is_some() {
         return None;
     }
@@ -79,7 +121,11 @@ pub(super) fn raised(death: &Death, _: &Context) -> Option<Finding> {
         _ => (Cause::PythonException, format!("{kind} was raised{worker}{at}.")),
     };
     let grade = if traceback.opened { Grade::Proven } else { Grade::Likely };
-    Some(Finding::new(cause, grade, text).because(&traceback.raised, "the exception itself"))
+    let found = Finding::new(cause, grade, text).because(&traceback.raised, "the exception itself");
+    Some(match limited(Resource::HostMemory, context).filter(|_| cause == Cause::MemoryError) {
+        Some((limit, says)) => found.because(limit, says),
+        None => found,
+    })
 }
 
 /// A hang.

@@ -79,11 +79,15 @@ pub(super) fn not_for_memory(death: &Death, context: &Context) -> Option<Finding
     let logged = death.event(|e| e == ContainerEvent::Started).is_some()
         && death.event(|e| matches!(e, ContainerEvent::Died(Some(137)))).is_some();
     let docker_log = death.event(|e| matches!(e, ContainerEvent::Died(_))).filter(|f| logged && f.id.starts_with("docker"));
-    if record.is_none() && !silent && docker_log.is_none() {
+    let counted = record.is_none().then(|| counted(death)).flatten();
+    if record.is_none() && !silent && docker_log.is_none() && counted.is_none() {
         return None;
     }
     let who = subject(death);
     let text = match (record.is_some(), silent) {
+        (false, false) if counted.is_some() => {
+            format!("Something killed {who} with SIGKILL; Slurm counts kills for memory in a job and counted none in this one.")
+        }
         (true, true) => format!(
             "Something killed {who} with SIGKILL; the container's record and the kernel log say that it was not for memory."
         ),
@@ -104,12 +108,27 @@ pub(super) fn not_for_memory(death: &Death, context: &Context) -> Option<Finding
             found.grade = Grade::Suspected;
         }
     }
+    if let Some(fact) = counted {
+        found = found.because(fact, "a signal, and not OUT_OF_MEMORY; Slurm sees the kills in the job's own cgroup only");
+        if !silent && docker_log.is_none() {
+            found.grade = Grade::Suspected;
+        }
+    }
     let quiet = input.filter(|_| silent).map(|input| input.name.clone());
     if let (Some(name), Some(fact)) = (quiet, death.facts.first()) {
         let says = format!("{name} covers this moment and holds no out-of-memory report");
         found = found.because(fact, says);
     }
     Some(found)
+}
+
+/// Slurm's accounting of a job that died of SIGKILL: a kill for memory in the job's cgroup would have made it OUT_OF_MEMORY
+/// (17.11 and later, with the cgroup plugin).
+fn counted(death: &Death) -> Option<&Fact> {
+    death.facts.iter().find(|fact| {
+        matches!(fact.id, "slurm-sacct" | "slurm-scontrol" | "slurm-jobs")
+            && matches!(fact.what, What::Ended { how: How::Signal(Signal::KILL), .. })
+    })
 }
 
 /// Whether the kernel's reports were set aside because they name another place.

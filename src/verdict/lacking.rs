@@ -2,7 +2,7 @@
 
 use super::{Cause, Grade, Lacking};
 use crate::death::{Context, Cover, Death};
-use crate::fact::{Engine, What};
+use crate::fact::{Engine, Fact, What};
 use crate::seen::Kind;
 use crate::time::Stamp;
 
@@ -72,6 +72,9 @@ pub(super) fn of(death: &Death, context: &Context, cause: Cause, grade: Grade) -
 
 /// What to fetch where nothing died as far as the inputs tell.
 pub(super) fn of_nothing(context: &Context) -> Vec<Lacking> {
+    if let Some(ended) = context.unexplained().next() {
+        return vec![inspect(ended, "tell whether it died at all, of what, and whether it was killed for memory")];
+    }
     let records = context.inputs.iter().any(|i| matches!(i.kind, Kind::Record(_)));
     if records || context.inputs.is_empty() {
         return Vec::new();
@@ -81,6 +84,17 @@ pub(super) fn of_nothing(context: &Context) -> Vec<Lacking> {
         Some("docker inspect NAME, or kubectl get pod NAME -o json".to_owned()),
         "tell the exit code and whether it was killed for memory; a killed main process writes nothing",
     )]
+}
+
+/// The record of a container of which a table tells only that it ended.
+fn inspect(ended: &Fact, would: &str) -> Lacking {
+    let name = ended.who.container_name.as_deref().unwrap_or("that ended");
+    let id = ended.who.container.as_deref().map_or_else(|| "ID".to_owned(), shell);
+    lacking(
+        &format!("exit code and reason of container {name}, which the table does not show"),
+        Some(format!("crictl inspect {id}")),
+        would,
+    )
 }
 
 fn lacking(what: &str, how: Option<String>, would: &str) -> Lacking {
@@ -112,7 +126,7 @@ const SACCT: &str = "sacct -j ID --json";
 
 /// Batch systems and clouds by the speakers and formats that are theirs: how each is asked for a job's end, and the formats
 /// which that question gives.
-const ACCOUNTING: [(&[&str], &[&str], &str); 13] = [
+const ACCOUNTING: [(&[&str], &[&str], &str); 14] = [
     (&["slurm"], &["slurm-jobs", "slurm-sacct", "slurm-scontrol", "slurm-seff"], SACCT),
     (&["pbs"], &["pbs/status"], "qstat -xf ID"),
     (&["lsf"], &[], "bhist -l ID"),
@@ -125,6 +139,7 @@ const ACCOUNTING: [(&[&str], &[&str], &str); 13] = [
     (&["ecs"], &["ecs-tasks"], "aws ecs describe-tasks --tasks ID"),
     (&["sagemaker"], &[], "aws logs tail /aws/sagemaker/TrainingJobs --log-stream-name-prefix ID"),
     (&["vertex"], &[], "gcloud ai custom-jobs stream-logs ID"),
+    (&["cloud-run"], &[], "gcloud logging read 'resource.type=cloud_run_job AND ID'"),
     (&["google-batch"], &[], "gcloud logging read 'labels.job_uid:ID'"),
 ];
 
@@ -142,8 +157,12 @@ fn accounting(death: &Death) -> Option<(&'static [&'static str], &'static str)> 
 
 /// The record of the container, unless there is one.
 fn record(death: &Death, would: &str) -> Option<Lacking> {
-    if death.containers().next().is_some() {
+    // A table of containers may tell that one ended without telling how.
+    if death.containers().any(|(_, container)| !container.untold()) {
         return None;
+    }
+    if let Some((ended, _)) = death.containers().next() {
+        return Some(inspect(ended, would));
     }
     let asked = accounting(death);
     // What has been read need not be fetched.

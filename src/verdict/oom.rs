@@ -178,10 +178,21 @@ pub(super) fn reported_by_runtime(death: &Death, context: &Context) -> Option<Fi
 }
 
 /// Service managers and schedulers that count the kernel's kills.
-pub(super) fn reported_by_supervisor(death: &Death, _: &Context) -> Option<Finding> {
+pub(super) fn reported_by_supervisor(death: &Death, context: &Context) -> Option<Finding> {
     let fact = death.find(|w| matches!(w, What::OomReported { .. }))?;
     let What::OomReported { by, scope } = &fact.what else { return None };
     let who = subject(death);
+    // Files in /dev/shm outlive the process that was killed, so that they still fill what was its limit.
+    if let Some((stat, shmem, _, Some(limit))) = context.filled(fact)
+        && *scope == Scope::Cgroup
+        && shmem.0.saturating_mul(2) >= limit.0
+    {
+        let text = format!(
+            "{by} reports an out-of-memory kill: {who} or a child of it reached the memory limit of {limit}, of which shared memory holds {shmem}."
+        );
+        let found = Finding::new(Cause::OomShmCharged, Grade::Likely, sentence(&text));
+        return Some(found.because(fact, format!("{by} counts the kernel's kills")).because(stat, "what fills the limit"));
+    }
     let (cause, text) = match scope {
         Scope::Host => {
             (Cause::OomHost, format!("{by} reports that the kernel killed {who}: the whole machine was out of memory."))

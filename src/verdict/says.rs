@@ -138,11 +138,14 @@ pub(super) fn about(fact: &Fact, death: &Death, cause: Cause) -> Option<String> 
         | What::Current
         | What::Suppressed { .. }
         | What::Setting { .. }
+        | What::Clock { .. }
         | What::Version { .. }
         | What::Filesystem { .. }
         | What::Memory { .. }
         | What::ShmOption(_)
         | What::MemoryOption(_)
+        | What::Ceiling { .. }
+        | What::Filled { .. }
         | What::Finished => return None,
     })
 }
@@ -194,6 +197,7 @@ fn container(c: &Container) -> String {
             Some(signal) => format!("exit code {code} ({signal})"),
             None => format!("exit code {code}"),
         }),
+        (Status::Exited, None) => parts.push("the container ended".to_owned()),
         _ => {}
     }
     let flag = c.oom_killed.or((c.reason == Some(Reason::OomKilled)).then_some(true));

@@ -1,7 +1,7 @@
 //! Exit records of containers and pods, joined to the deaths that happened in them.
 
 use crate::death::identity::{Relation, compare, relate};
-use crate::death::{Death, Join, merge_who};
+use crate::death::{Death, Join, MOST, merge_who};
 use crate::fact::{Container, ContainerEvent, EvictedFor, Fact, Reason, Resource, Role, Status, What, Who};
 use crate::seen::Input;
 use crate::time::Stamp;
@@ -85,17 +85,21 @@ fn groups<'a>(facts: &'a [Fact], inputs: &[Input]) -> Vec<Group<'a>> {
     for fact in facts.iter().filter(|fact| is_record(&fact.what)) {
         let index = inputs.iter().position(|input| input.name == fact.place.input).unwrap_or(0);
         let whole_pod = |who: &Who| who.container.is_none() && who.container_name.is_none();
+        let full = groups.len() >= MOST;
         let same = groups.iter_mut().find(|group| match compare(&group.who, &fact.who) {
             Relation::Same(Join::Container | Join::Job) => true,
             // What is told of the pod itself stays apart from what is told of its containers.
             Relation::Same(_) => whole_pod(&group.who) && whole_pod(&fact.who),
-            Relation::Other(_) | Relation::Open { .. } => false,
+            // The same record twice is one container, though nobody names it.
+            Relation::Open { .. } => group.facts.first().is_some_and(|known| known.what == fact.what && known.who == fact.who),
+            Relation::Other(_) => false,
         });
         match same {
             Some(group) => {
                 merge_who(&mut group.who, &fact.who);
                 group.facts.push(fact);
             }
+            None if full => {}
             None => groups.push(Group { who: fact.who.clone(), facts: vec![fact], input: (index, fact.place.line.unwrap_or(0)) }),
         }
     }
@@ -105,10 +109,17 @@ fn groups<'a>(facts: &'a [Fact], inputs: &[Input]) -> Vec<Group<'a>> {
         .filter(|g| g.facts.iter().any(|f| matches!(f.what, What::Evicted(why) if why != EvictedFor::Unknown)))
         .filter_map(|g| g.who.pod.clone())
         .collect();
-    groups.retain(|g| {
-        let about_pod = g.facts.iter().any(|f| matches!(f.what, What::Evicted(_)));
-        about_pod || g.who.pod.as_ref().is_none_or(|pod| !evicted.contains(pod)) || g.oom()
-    });
+    let about_pod = |g: &Group<'_>| g.facts.iter().any(|f| matches!(f.what, What::Evicted(_)));
+    let inside = |g: &Group<'_>| !about_pod(g) && g.who.pod.as_ref().is_some_and(|pod| evicted.contains(pod)) && !g.oom();
+    let (within, mut groups): (Vec<_>, Vec<_>) = groups.into_iter().partition(inside);
+    // How they ended is how the pod was ended, unless the kubelet lost sight of them and made the code up.
+    let made_up = |g: &Group<'_>| g.containers().any(|c| c.reason == Some(Reason::StatusUnknown));
+    for ended in within.iter().filter(|g| g.signal().is_some() && !g.recovered() && !made_up(g)) {
+        let same_pod = |g: &&mut Group<'_>| about_pod(g) && !matches!(compare(&g.who, &ended.who), Relation::Other(_));
+        if let Some(pod) = groups.iter_mut().filter(same_pod).find(|g| g.who.pod == ended.who.pod) {
+            pod.facts.extend(&ended.facts);
+        }
+    }
     groups
 }
 
@@ -160,7 +171,7 @@ pub(in crate::death) fn containers(deaths: &mut Vec<Death>, facts: &[Fact], inpu
 }
 
 /// How many facts of a container's record are added to one death.
-const MOST: usize = 64;
+const FACTS: usize = 64;
 
 /// Adds a container's record to a death. Its exit is the death's own only where `own`.
 fn attach(death: &mut Death, group: &Group<'_>, join: Join, own: bool) {
@@ -184,8 +195,8 @@ fn attach(death: &mut Death, group: &Group<'_>, join: Join, own: bool) {
     // A busy container has thousands of events; those that tell of its end count, and of those the last.
     let (telling, others): (Vec<&Fact>, Vec<&Fact>) =
         group.facts.iter().partition(|f| !matches!(f.what, What::Event(ContainerEvent::Started | ContainerEvent::ExecDied(_))));
-    let last = telling.len().saturating_sub(MOST);
-    for fact in telling.into_iter().skip(last).chain(others.into_iter().take(MOST)) {
+    let last = telling.len().saturating_sub(FACTS);
+    for fact in telling.into_iter().skip(last).chain(others.into_iter().take(FACTS)) {
         death.facts.push(fact.clone());
         death.joined.push((fact.place.clone(), join));
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::death::identity::{Relation, SAME_TIME, clocks, compare, moments, plausible, span};
-use crate::death::{Aside, Death, Join, OomReport, cgroup, merge_who, oom_block};
+use crate::death::{Aside, Death, Join, MOST, OomReport, cgroup, merge_who, oom_block};
 use crate::fact::{ContainerEvent, Fact, Reason, Resource, Role, What, Who};
 use crate::seen::{Input, Kind};
 use crate::time::Stamp;
@@ -78,9 +78,6 @@ pub(in crate::death) fn reports(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
 
 /// How many victims of one report become deaths of their own; the report names them all.
 const VICTIMS: usize = 16;
-
-/// How many deaths there may be before reports add no more: twice as many as the logs may tell of (`death::ledger`).
-const MOST: usize = 1024;
 
 /// A report with the place that its cgroup names and the line that it was read at.
 struct Found {

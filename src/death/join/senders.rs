@@ -1,8 +1,8 @@
 //! Named senders, joined to the deaths they caused.
 
 use crate::death::identity::{Relation, clocks, compare, relate};
-use crate::death::{Death, Join, merge_who};
-use crate::fact::{Fact, How, What, Why};
+use crate::death::{Death, Join, MOST, merge_who};
+use crate::fact::{Fact, How, Role, What, Why};
 use crate::seen::Input;
 use crate::time::Stamp;
 use crate::units::Signal;
@@ -28,7 +28,7 @@ pub(in crate::death) fn senders(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
         });
         if let Some(at) = by_id {
             merge_who(&mut deaths[at].who, &fact.who);
-            deaths[at].facts.push(fact.clone());
+            deaths[at].add(fact, None);
             continue;
         }
         if *why == Why::Cleanup {
@@ -39,7 +39,7 @@ pub(in crate::death) fn senders(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
             };
             let here = |d: &Death| d.facts.first().is_some_and(|f| f.place.input == fact.place.input);
             for death in deaths.iter_mut().filter(|d| names_nobody && here(d) && after(d)) {
-                death.facts.push(fact.clone());
+                death.add(fact, None);
             }
             continue;
         }
@@ -48,7 +48,10 @@ pub(in crate::death) fn senders(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
             // A status that only arithmetic turns into a signal leaves the word to whoever says why the job was ended.
             let counted = d.exit_code.is_some()
                 && !d.facts.iter().any(|f| matches!(f.what, What::Ended { how: How::Signal(_), .. } | What::Caught { .. }));
-            d.oom.is_none() && (asked || counted)
+            // Who is merely gone may be the one that a sender of the same kind of process ended.
+            let gone =
+                d.vanished() && *signal == Some(Signal::KILL) && d.who.role != Role::Unknown && d.who.role == fact.who.role;
+            d.oom.is_none() && (asked || counted || gone)
         };
         let names_pid = fact.who.host_pid.is_some() || fact.who.own_pid.is_some();
         let join = |d: &Death| {
@@ -70,8 +73,10 @@ pub(in crate::death) fn senders(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
             .filter_map(|(at, d)| Some((at, join(d)?)))
             .collect();
         for (at, join) in &found {
-            deaths[*at].joined.push((fact.place.clone(), *join));
-            deaths[*at].facts.push(fact.clone());
+            if deaths[*at].vanished() {
+                deaths[*at].signal = *signal;
+            }
+            deaths[*at].add(fact, Some(*join));
         }
         if !found.is_empty() {
             continue;
@@ -90,9 +95,9 @@ pub(in crate::death) fn senders(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
         match told_before() {
             Some((at, join)) => {
                 merge_who(&mut deaths[at].who, &fact.who);
-                deaths[at].joined.push((fact.place.clone(), join));
-                deaths[at].facts.push(fact.clone());
+                deaths[at].add(fact, Some(join));
             }
+            None if deaths.len() >= MOST => {}
             None if *signal == Some(Signal::KILL) || told == 0 || names_pid || ends_job(*why) => deaths.push(Death {
                 who: fact.who.clone(),
                 signal: *signal,
@@ -113,4 +118,26 @@ pub(in crate::death) fn senders(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
 /// Whether a job as a whole is ended for this reason, whatever its processes then do.
 fn ends_job(why: Why) -> bool {
     matches!(why, Why::TimeLimit | Why::Preemption)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::death::gather;
+    use crate::input::Source;
+    use crate::read::read;
+
+    #[test]
+    fn what_is_said_a_thousand_times_is_kept_some_times() {
+        for line in [
+            "ERROR: Job failed: execution took longer than 1h0m0s seconds",
+            "Killing  Sent interrupt. Waiting 5s before force killing",
+        ] {
+            let text = format!("{}{line}\n", format!("{line}\n").repeat(2000));
+            let reading = read(&[Source::stream("log".into(), text.as_bytes())]);
+            assert!(reading.facts.len() >= 2000, "{line}");
+            let gathered = gather(&reading.facts, &reading.inputs);
+            let most = gathered.deaths.iter().map(|death| death.facts.len().max(death.joined.len())).max();
+            assert!(most.is_some_and(|most| most <= 200) && gathered.deaths.len() < 10, "{line}: {most:?}");
+        }
+    }
 }
