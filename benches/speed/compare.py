@@ -4,7 +4,7 @@
     python3 benches/speed/compare.py                      a training log of 1 GiB, some minutes
     python3 benches/speed/compare.py --size 64m --runs 3  a quick look
     python3 benches/speed/compare.py --only one-core,pipe some parts of the table
-    python3 benches/speed/compare.py --record             writes RESULTS.md beside this file as well
+    python3 benches/speed/compare.py --record             writes RESULTS.md and the README's table as well
 
 Builds `coroner` and the generator of logs in release, writes the logs into a temporary folder, and deletes it at the end.  Whole
 processes are measured from outside: wall time from start to end, user and system time and the largest resident size as the kernel
@@ -23,14 +23,18 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import NamedTuple, Optional
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PHRASES = HERE / "phrases.txt"
+RESULTS, README = HERE / "RESULTS.md", ROOT / "README.md"
+# Between them stands the short table in the README.
+BEGIN, END = "<!-- speed:begin -->", "<!-- speed:end -->"
 MIB = 1 << 20
 # Programs whose output is as large as the input; it is thrown away.
 COPIERS = {"cat", "gzip", "zstd"}
-HEAD = "| input | command | cores | wall s | CPU s | MB/s | peak MiB | wall of coroner / of this |\n|---|---|---|---|---|---|---|---|"
+HEAD = "| input | command | cores | wall s | CPU s | speed | peak MiB | wall of coroner / of this |\n|---|---|---|---|---|---|---|---|"
 
 
 def size(text):
@@ -63,7 +67,8 @@ class Run:
         self.late = False
         with open(os.devnull if Path(command[0]).name in COPIERS else output, "wb") as sink:
             begin = time.perf_counter()
-            child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=sink, stderr=subprocess.DEVNULL, start_new_session=True)
+            null = subprocess.DEVNULL
+            child = subprocess.Popen(command, stdin=null, stdout=sink, stderr=null, start_new_session=True)
             alarm = threading.Timer(limit, self.stop, [child.pid])
             alarm.start()
             _, status, usage = os.wait4(child.pid, 0)
@@ -78,11 +83,63 @@ class Run:
         os.killpg(group, signal.SIGKILL)
 
 
+class Result(NamedTuple):
+    """What a command of a part took; medians."""
+
+    label: str
+    name: str
+    cores: int
+    bytes: int
+    late: bool
+    wall: float
+    cpu: float
+    peak: Optional[int]
+    ratio: float
+
+    def speed(self):
+        """Millions of bytes in a second, or the milliseconds of a small input."""
+        if self.late:
+            return "over the limit"
+        return f"{self.bytes / self.wall / 1e6:,.0f} MB/s" if self.bytes >= MIB else f"{self.wall * 1000:.1f} ms"
+
+    def mebibytes(self):
+        return "-" if self.peak is None else f"{self.peak / 1024:.1f}"
+
+    def command(self):
+        return f"`{self.name}`".replace("|", "\\|")
+
+    def row(self):
+        """A row of the whole table."""
+        digits = 3 if self.wall >= 0.1 else 4
+        return (f"| {self.label} | {self.command()} | {self.cores} | {'> ' if self.late else ''}{self.wall:.{digits}f} "
+                f"| {self.cpu:.{digits}f} | {self.speed()} | {self.mebibytes()} | {'-' if self.late else f'{self.ratio:.2f}'} |")
+
+
+def shown(bytes_):
+    """1073741824 as 1 GiB."""
+    for unit, name in ((1 << 30, "GiB"), (MIB, "MiB"), (1 << 10, "KiB")):
+        if bytes_ >= unit:
+            return f"{bytes_ / unit:g} {name}"
+    return f"{bytes_} B"
+
+
+def summary(parts):
+    """The table of the README: coroner, and the first command beside it, in each part."""
+    lines = ["| input | cores | coroner | peak MiB | beside it | | wall of coroner / of that |", "|---|---|---|---|---|---|---|"]
+    for first, *others in parts:
+        line = f"| {first.label} | {first.cores} | {first.speed()} | {first.mebibytes()} "
+        peer = others[0] if others else None
+        alike = peer and peer.name == first.name
+        beside = peer and ("itself on one core" if alike else peer.command())
+        lines.append(line + (f"| {beside} | {peer.speed()} | {peer.ratio:.2f} |" if peer else "| | | |"))
+    return lines
+
+
 class Bench:
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
         self.cores = sorted(os.sched_getaffinity(0))
-        self.missing, self.made, self.rows = set(), [], []
+        self.missing, self.made, self.parts = set(), [], []
         self.output = folder / "output"
         self.stems = folder / "stems.txt"
         self.stems.write_text("\n".join(stems()) + "\n")
@@ -111,7 +168,7 @@ class Bench:
 
     def part(self, label, bytes_, commands):
         """Runs the commands of a part in turn; a command is (its name, its words, its cores).  The first one is coroner."""
-        ready = []
+        label, ready = f"{label}, {shown(bytes_)}", []
         for name, words, cores in commands:
             program = words[-1].rpartition("| ")[2].split()[0] if words[0] == "sh" else words[0]
             if shutil.which(program):
@@ -130,23 +187,16 @@ class Bench:
                 # The first round warms up.
                 if turn or run.late:
                     kept.append(run)
-        first = None
+        results = []
         for name, words, cores in ready:
             kept = runs[name + str(cores)]
             late = kept[-1].late
             wall, cpu = (statistics.median(getattr(run, what) for run in kept) for what in ("wall", "cpu"))
-            first = first or wall
             peak = None if late else self.peak(words, self.options.limit)
-            digits = 3 if wall >= 0.1 else 4
-            cells = [
-                label, f"`{name}`".replace("|", "\\|"), f"{min(cores, len(self.cores))}",
-                f"{'> ' if late else ''}{wall:.{digits}f}", f"{cpu:.{digits}f}",
-                "-" if late or bytes_ < MIB else f"{bytes_ / wall / 1e6:,.0f}",
-                "-" if peak is None else f"{peak / 1024:.1f}", "-" if late else f"{first / wall:.2f}",
-            ]
-            self.rows.append(f"| {' | '.join(cells)} |")
-            print(self.rows[-1], flush=True)
-        return [statistics.median(run.wall for run in runs[name + str(cores)]) for name, _, cores in ready]
+            first = results[0].wall if results else wall
+            results.append(Result(label, name, min(cores, len(self.cores)), bytes_, late, wall, cpu, peak, first / wall))
+            print(results[-1].row(), flush=True)
+        self.parts.append(results)
 
     # The parts of the table, by name.
 
@@ -163,7 +213,7 @@ class Bench:
 
     def two_cores(self):
         log, coroner = self.make("training.log", "training", self.options.size), self.options.coroner
-        self.part("training log, one or two cores", self.options.size, [
+        self.part("training log, two cores", self.options.size, [
             ("coroner FILE", [coroner, log], 2),
             ("coroner FILE", [coroner, log], 1),
             ("rg -F -n -f phrases", ["rg", "-F", "-n", "-f", PHRASES, log], 2),
@@ -196,7 +246,7 @@ class Bench:
                 self.missing.add(tool)
                 continue
             subprocess.run([tool, "-q", "-k", "-f", log], check=True)
-            self.part(f"a quarter of it, {tool}", plain, [
+            self.part(f"training log in {tool}", plain, [
                 ("coroner FILE", [coroner, packed], 2),
                 (f"{tool} -dc", [tool, "-dc", packed], 2),
                 (f"{tool} -dc | rg -F -n -f phrases", ["sh", "-c", f"{tool} -dc {packed} | rg -F -n -f {PHRASES}"], 2),
@@ -223,18 +273,14 @@ class Bench:
 
     def hits(self):
         small = self.options.hits or self.options.size // 16
-        walls = []
-        for bytes_, label in ((small, "every line a hit"), (2 * small, "twice as many hits")):
+        for bytes_ in (small, 2 * small):
             log, coroner = self.make(f"hits-{bytes_ // MIB}m.log", "hits", bytes_), self.options.coroner
-            walls += self.part(label, bytes_, [("coroner FILE", [coroner, log], 1)])
+            self.part("every line a hit", bytes_, [("coroner FILE", [coroner, log], 1)])
             log.unlink()
-        if max(walls) < self.options.limit:
-            self.rows.append(f"| twice against once | | | {walls[1] / walls[0]:.2f} times | | | | |")
-            print(self.rows[-1])
 
     def start(self):
         log, coroner = self.make("small.log", "training", 10 << 10, deaths=1), self.options.coroner
-        self.part("training log of 10 KB", 10 << 10, [
+        self.part("training log", 10 << 10, [
             ("coroner FILE", [coroner, log], 2),
             ("coroner --version", [coroner, "--version"], 2),
             ("rg -F -n -f phrases", ["rg", "-F", "-n", "-f", PHRASES, log], 2),
@@ -278,7 +324,7 @@ def main():
     parser.add_argument("--limit", type=float, default=120, help="seconds after which a command is stopped and not run again")
     parser.add_argument("--folder", type=Path, help="keep the logs there, and use those that are there")
     parser.add_argument("--coroner", type=Path, help="a binary to measure instead of building one")
-    parser.add_argument("--record", action="store_true", help="write RESULTS.md")
+    parser.add_argument("--record", action="store_true", help="write RESULTS.md and the table of the README")
     options = parser.parse_args()
     chosen = options.only.split(",") if options.only else list(PARTS)
     if unknown := set(chosen) - set(PARTS):
@@ -312,9 +358,13 @@ def main():
         inputs = ["| file | kind | what it holds | FNV-1a |", "|---|---|---|---|"] + bench.made
         print("\n" + "\n".join(notes + [""] + inputs))
     if options.record:
-        text = ["# Speed", "", "What `python3 benches/speed/compare.py --record` wrote last.", "", *notes, "", HEAD, *bench.rows, "",
+        rows = [result.row() for part in bench.parts for result in part]
+        text = ["# Speed", "", "What `python3 benches/speed/compare.py --record` wrote last.", "", *notes, "", HEAD, *rows, "",
                 "The logs, which the generator writes alike on every machine:", "", *inputs, ""]
-        (HERE / "RESULTS.md").write_text("\n".join(text))
+        RESULTS.write_text("\n".join(text))
+        before, _, rest = README.read_text().partition(BEGIN)
+        after = rest.partition(END)[2]
+        README.write_text("\n".join([f"{before}{BEGIN}", *summary(bench.parts), f"{END}{after}"]))
 
 
 if __name__ == "__main__":

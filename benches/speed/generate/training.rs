@@ -68,10 +68,10 @@ const WORDS: [&str; 24] = [
 ];
 
 /// The mix: a roll of a hundred-sided die below this is a step, a bar and so on; the rest are dumps of the configuration.
-const STEP: u64 = 70;
-const BAR: u64 = 76;
-const NCCL: u64 = 86;
-const SAMPLE: u64 = 93;
+const STEP: u64 = 74;
+const BAR: u64 = 80;
+const NCCL: u64 = 92;
+const SAMPLE: u64 = 94;
 const WARNING: u64 = 99;
 
 /// The state of the job.
@@ -162,8 +162,8 @@ impl Training {
             writeln!(out)
         } else if roll < WARNING {
             self.head(rank, "WARNING", out);
-            let wait = self.dice.between(100, 900);
-            writeln!(out, "the loader kept the step waiting for {wait} ms; consider more workers (now 8, prefetch 4)")
+            let scale = 1 << self.dice.between(10, 20);
+            writeln!(out, "gradient overflow in group {}, step skipped, loss scale now {scale}.0", self.dice.below(4))
         } else {
             self.head(rank, "INFO", out);
             write!(out, "config {{")?;
