@@ -12,6 +12,7 @@ counts them.  Files are in the page cache.  The commands of one part run in turn
 all of them; medians are shown.  A peer that is not installed is named as missing.
 """
 import argparse
+import json
 import os
 import re
 import shutil
@@ -32,6 +33,8 @@ RESULTS, README = HERE / "RESULTS.md", ROOT / "README.md"
 # Between them stands the short table in the README.
 BEGIN, END = "<!-- speed:begin -->", "<!-- speed:end -->"
 MIB = 1 << 20
+# What the generator puts into a training log, unless told otherwise.
+DEATHS = 10
 # Programs whose output is as large as the input; it is thrown away.
 COPIERS = {"cat", "gzip", "zstd"}
 HEAD = "| input | command | cores | wall s | CPU s | speed | peak MiB | wall of coroner / of this |\n|---|---|---|---|---|---|---|---|"
@@ -202,6 +205,10 @@ class Bench:
 
     def one_core(self):
         log, coroner = self.make("training.log", "training", self.options.size), self.options.coroner
+        report = subprocess.run([coroner, "--format", "json", log], check=True, stdout=subprocess.PIPE).stdout
+        told = len(json.loads(report)["deaths"])
+        if told < DEATHS:
+            sys.exit(f"coroner tells of {told} deaths in a log that holds {DEATHS}: its speed means nothing")
         self.part("training log", self.options.size, [
             ("coroner FILE", [coroner, log], 1),
             ("rg -F -n -f phrases", ["rg", "-F", "-n", "-f", PHRASES, log], 1),

@@ -3,11 +3,12 @@
 #
 #   slurm.conf:  Epilog=/etc/slurm/coroner-epilog.sh
 #
-# Reports go to CORONER_REPORTS, a file for each job and node. slurmd runs this as root with no PATH, waits for it, and drains
-# the node if it fails: so it asks the controller once, reads for 60 seconds at most, and always ends with 0. The job's output is
-# read as its user, so that a link in it leads no further than the user could go.
+# Reports go to CORONER_REPORTS, a file for each job and node, for root alone. slurmd runs this as root with no PATH, waits for it,
+# and drains the node if it fails: so it asks the controller once, reads for 60 seconds at most, and always ends with 0. The job's
+# output is read as its user, so that a link in it leads no further than the user could go.
 PATH=${PATH:-/usr/local/bin:/usr/bin:/bin}
 export PATH
+umask 077
 reports=${CORONER_REPORTS:-/var/log/coroner}
 
 record=$(scontrol show job "$SLURM_JOB_ID") || exit 0

@@ -41,7 +41,8 @@ def row(path, report):
     notes = "; ".join(f"{note['input']}: {note['text']}" for note in report["notes"])
     return (
         path, report.get("incident") or path, verdict["class"], verdict["cause"], verdict["grade"], verdict["summary"],
-        len(report["deaths"]), *(root.get(key) for key in OF_DEATH), place.get("input"), place.get("line"), first.get("text"), notes or None, report["version"],
+        len(report["deaths"]), *(root.get(key) for key in OF_DEATH), place.get("input"), place.get("line"),
+        first.get("text"), notes or None, report["version"],
     )
 
 
@@ -100,7 +101,7 @@ def examine(lines, binary, fetch):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("paths", nargs="*", help="files and archives that the workers can open")
-    parser.add_argument("--listing", action="append", default=[], help="a text file with a path or URI a line; a path or URI of Spark")
+    parser.add_argument("--listing", action="append", default=[], help="a text file that Spark can read, a path or URI a line")
     parser.add_argument("--fetch", help="a command that writes a URI to standard output; {} stands for it")
     parser.add_argument("--coroner", required=True, help="the binary, on this machine; it is shipped to the workers")
     parser.add_argument("--output", required=True, help="where the table goes, as a path or URI of Spark; it must not exist")
