@@ -37,7 +37,8 @@ MIB = 1 << 20
 DEATHS = 10
 # Programs whose output is as large as the input; it is thrown away.
 COPIERS = {"cat", "gzip", "zstd"}
-HEAD = "| input | command | cores | wall s | CPU s | speed | peak MiB | wall of coroner / of this |\n|---|---|---|---|---|---|---|---|"
+HEAD = "| input | command | cores | wall s | CPU s | speed | peak MiB | coroner / this: wall | CPU |\n"
+HEAD += "|---|---|---|---|---|---|---|---|---|"
 
 
 def size(text):
@@ -98,6 +99,7 @@ class Result(NamedTuple):
     cpu: float
     peak: Optional[int]
     ratio: float
+    cpu_ratio: float
 
     def speed(self):
         """Millions of bytes in a second, or the milliseconds of a small input."""
@@ -114,8 +116,9 @@ class Result(NamedTuple):
     def row(self):
         """A row of the whole table."""
         digits = 3 if self.wall >= 0.1 else 4
+        ratios = "- | -" if self.late else f"{self.ratio:.2f} | {self.cpu_ratio:.2f}"
         return (f"| {self.label} | {self.command()} | {self.cores} | {'> ' if self.late else ''}{self.wall:.{digits}f} "
-                f"| {self.cpu:.{digits}f} | {self.speed()} | {self.mebibytes()} | {'-' if self.late else f'{self.ratio:.2f}'} |")
+                f"| {self.cpu:.{digits}f} | {self.speed()} | {self.mebibytes()} | {ratios} |")
 
 
 def shown(bytes_):
@@ -196,8 +199,9 @@ class Bench:
             late = kept[-1].late
             wall, cpu = (statistics.median(getattr(run, what) for run in kept) for what in ("wall", "cpu"))
             peak = None if late else self.peak(words, self.options.limit)
-            first = results[0].wall if results else wall
-            results.append(Result(label, name, min(cores, len(self.cores)), bytes_, late, wall, cpu, peak, first / wall))
+            first = results[0] if results else None
+            ratios = (first.wall / wall, first.cpu / cpu) if first else (1, 1)
+            results.append(Result(label, name, min(cores, len(self.cores)), bytes_, late, wall, cpu, peak, *ratios))
             print(results[-1].row(), flush=True)
         self.parts.append(results)
 
