@@ -18,7 +18,7 @@ const TIMES: usize = 4;
 /// Cases in which what is lost spoke against the verdict: the good end of a second attempt, a row of df with room, a ShmSize,
 /// PyTorch's version, the time or the name that set somebody else's death apart, the whole of a log. Nothing in the rest can
 /// tell that it is missing.
-const WITNESS_LOST: [&str; 16] = [
+const WITNESS_LOST: [&str; 18] = [
     "append-mode-log-first-attempt-shm",
     "docker-events-foreign-oom-own-exit-1",
     "docker20-oom-main--logs-dmesg",
@@ -26,12 +26,14 @@ const WITNESS_LOST: [&str; 16] = [
     "inspect-true-exit1-worker-log",
     "joined-bus-df-with-room",
     "memory-events-before-after",
+    "memory-stat-v2-shmem-fills-limit",
     "nfs-stale-memmap-df-shm-empty",
     "oom-of-other-container-hours-earlier",
     "oomd-firefox-before-own-sigkill",
     "pipedream-bus-host-ipc",
     "shmsize-32g-small-batches-bus-error",
     "slurm-array-id-vs-raw-job-id",
+    "slurm-array-oom-is-of-the-next-task",
     "torch-210-bus-error-hint-only",
     "torch-memmap-disk-full-215",
     "torch-shm-sharedmemory-cache-215",

@@ -12,6 +12,7 @@ use aho_corasick::packed::{Config, MatchKind as Packed, Searcher};
 use aho_corasick::{AhoCorasick, MatchKind};
 use regex::Regex;
 
+use super::ascii::ascii;
 use super::roots::{ROOTS, SHORT};
 use super::{Caps, Pattern};
 use crate::fact::{Claim, Witness};
@@ -51,7 +52,7 @@ impl Gate {
         if pattern.witness == Witness::Kernel && line.envelope.kernel == Some(false) {
             return Vec::new();
         }
-        let regex = regex.get_or_init(|| Regex::new(pattern.regex).expect("a test compiles every pattern"));
+        let regex = regex.get_or_init(|| Regex::new(&ascii(pattern.regex)).expect("a test compiles every pattern"));
         regex.captures(&line.text).map_or_else(Vec::new, |captures| (pattern.read)(&Caps { captures, line }))
     }
 

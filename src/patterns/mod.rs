@@ -5,6 +5,7 @@
 
 #[macro_use]
 mod raised;
+mod ascii;
 mod builds;
 mod ci;
 mod clock;
