@@ -6,7 +6,7 @@
 macro_rules! raised {
     () => {
         concat!(
-            r#"^(?:E {2,}| ?|ErrorMessage ")(?:(?:[^'"`\#│<>+$|][^'"`\#│<>+$]{0,160})?\b(?:ERROR|CRITICAL|FATAL)\b[^'"`#│]{0,80}[:\]-] )?"#,
+            r#"^(?:E {2,}| ?|ErrorMessage ")(?:(?:[^'"`\#│<>+$|][^'"`\#│<>+$]*)?\b(?:ERROR|CRITICAL|FATAL)\b[^'"`#│]*?[:\]-] )?"#,
             r"(?:[\w.]*(?:Error|Exception): )?"
         )
     };
