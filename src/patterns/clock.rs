@@ -28,14 +28,4 @@ pub(super) const TABLE: &[Pattern] = &[
         // CST is the time of China, of the middle of America and of Cuba.
         near_misses: &["Tue Dec  1 12:08:25 CST 2026", "Tue Dec  1 12:08:25 2026", "Tue Dec  1 12:08 UTC 2026"],
     },
-    // `date -Iseconds` behind a few words of a script. Alone on its line it looks like the stamp of an empty line.
-    Pattern {
-        id: "clock/iso",
-        witness: Witness::Program,
-        stems: &[": 20", " at 20", " on 20"],
-        regex: r"^[A-Z][\w ]{0,40}(?:: | at | on )(?<date>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[+-]\d\d:?\d\d)$",
-        read: clock,
-        samples: &["Started at 2026-12-01T12:08:25+08:00", "Start: 2026-12-01T12:08:25-0500"],
-        near_misses: &["2026-12-01T12:08:25+08:00", "2026-12-01T12:08:25+08:00 step 3", "Start: 2026-12-01T12:08:25Z"],
-    },
 ];

@@ -142,7 +142,11 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "kernel/table-row",
         witness: Witness::Kernel,
-        stems: &["         "],
+        // The kernel prints nine blanks before the column of scores, and fills that to five places.
+        #[rustfmt::skip]
+        stems: &[
+            "         -", "         0", "         1", "         2", "         3", "         4", "         5", "         6", "         7", "         8", "         9",
+        ],
         regex: r"^\[\s*(?<pid>\d+)\] (?<numbers>(?:\s*-?\d+ ){7,10})(?<name>.+)$",
         read: row,
         samples: &[

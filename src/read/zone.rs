@@ -10,11 +10,15 @@ const AGREES: f64 = 1500.0;
 /// What comes below the printed time came later, but for clocks that differ a little.
 const BACK: f64 = 300.0;
 
-/// The local time that `date -Iseconds` printed, alone on its line. No pattern reads it: it has no letter that every line with
-/// a stamp lacks, and would cost all of them.
+/// The local time that `date -Iseconds` printed, alone on its line or behind a few words of a script (`Started at: …`). No
+/// pattern reads it: it has no letters that other lines with a stamp lack, and would cost all of them.
 pub(super) fn alone(text: &str) -> Option<(&'static str, Witness, Claim)> {
-    let long = (20..=32).contains(&text.len()) && text.starts_with(|c: char| c.is_ascii_digit());
-    let (at, offset) = long.then(|| time::date(text))??;
+    let at = text.rfind([' ', 'T']).and_then(|at| text.get(..at)?.rfind(' ')).map_or(0, |at| at + 1);
+    let at = if text.ends_with(|c: char| c.is_ascii_digit()) && text.len() <= 80 { at } else { return None };
+    let (words, date) = text.split_at_checked(at)?;
+    let said = words.is_empty() || words.starts_with(|c: char| c.is_ascii_uppercase()) && words.ends_with([' ', ':']);
+    let long = said && (20..=32).contains(&date.len()) && date.starts_with(|c: char| c.is_ascii_digit());
+    let (at, offset) = long.then(|| time::date(date))??;
     Some(("clock/alone", Witness::Program, Claim::bare(What::Clock { at, offset })))
 }
 
