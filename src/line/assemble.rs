@@ -17,6 +17,9 @@ const DEPTH: usize = 4;
 /// The narrowest envelope of the system log that continuation lines are known by; less is any indented text.
 const NARROWEST: usize = 8;
 
+/// How many lines such a table may have, other programs' lines between its rows counted.
+const ROWS: u32 = 1 << 16;
+
 /// The longest record that is put together from the kernel's pieces.
 const RECORD: usize = 64 << 10;
 
@@ -48,6 +51,8 @@ pub(super) struct Assembler {
     clock: Option<Stamp>,
     /// A record of the kernel that may go on in the next one.
     held: Option<Held>,
+    /// How many more lines may be rows of the kernel's table of tasks.
+    rows: u32,
 }
 
 /// A record of the kernel and its line number.
@@ -126,6 +131,11 @@ impl Assembler {
         } else if !opened.text.is_empty() {
             self.trail = None;
         }
+        self.rows = match self.rows {
+            _ if heads(&opened.text) => ROWS,
+            rows if opened.text.starts_with('[') || opened.envelope.kernel == Some(false) => rows.saturating_sub(1),
+            _ => 0,
+        };
         if let Some(mut held) = self.held.take() {
             let joins = flag.map_or(!held.flagged && opened.envelope.kernel == Some(true), |flag| flag == 'c');
             if joins && flag.is_some() == held.flagged && held.line.text.len() + opened.text.len() <= RECORD {
@@ -163,9 +173,9 @@ impl Assembler {
         })
     }
 
-    /// Whether nothing waits for a further line. The running clock of `dmesg -e` always does.
+    /// Whether nothing waits for a further line, and no table goes on. The running clock of `dmesg -e` always does.
     pub(super) fn rests(&self) -> bool {
-        self.block.is_none() && self.held.is_none() && self.clock.is_none() && self.partials.is_empty()
+        self.block.is_none() && self.held.is_none() && self.clock.is_none() && self.rows == 0 && self.partials.is_empty()
     }
 
     fn release(&mut self, sink: &mut dyn FnMut(Line<'_>)) {
@@ -186,6 +196,11 @@ impl Assembler {
         }
         self.flush(sink);
     }
+}
+
+/// Whether a line is the heading of the kernel's table of tasks: `[ pid ]   uid  tgid total_vm …` (mm/oom_kill.c).
+fn heads(text: &str) -> bool {
+    text.starts_with('[') && text.trim_start_matches(['[', ' ']).starts_with("pid ") && text.contains(" total_vm ")
 }
 
 /// Whether a line is the kernel's list of an OOM kill, cut before its end: with long cgroup paths it passes the size of a

@@ -39,7 +39,7 @@ use crate::time::Stamp;
 
 use assemble::Assembler;
 use habit::Habits;
-use sieve::{Sieve, Way};
+use sieve::Way;
 use split::Splitter;
 use wide::Widener;
 
@@ -133,7 +133,6 @@ struct Pipe {
     sample: Option<Vec<u8>>,
     /// Which lines speak; nothing where every line is to be read.
     gate: Option<Gate>,
-    sieve: Sieve,
     split: Splitter,
     assemble: Assembler,
 }
@@ -141,13 +140,7 @@ struct Pipe {
 impl Lines {
     /// Lines of an input of which nothing was read. With a gate, those behind the beginning that say nothing are passed over.
     pub fn new(gate: Option<Gate>) -> Self {
-        let pipe = Pipe {
-            sample: Some(Vec::new()),
-            gate,
-            sieve: Sieve::default(),
-            split: Splitter::default(),
-            assemble: Assembler::default(),
-        };
+        let pipe = Pipe { sample: Some(Vec::new()), gate, split: Splitter::default(), assemble: Assembler::default() };
         Self { bytes: 0, wide: Widener::default(), pipe }
     }
 
@@ -193,19 +186,18 @@ impl Pipe {
         }
         match self.gate {
             Some(gate) => self.push_searched(bytes, &gate(bytes), sink),
-            None => self.way(sink).1.read(bytes),
+            None => self.way(sink).read(bytes),
         }
     }
 
     /// Takes a piece of which the lines are known that may speak.
     fn push_searched(&mut self, bytes: &[u8], speaking: &[Range<usize>], sink: &mut dyn FnMut(Line<'_>)) {
-        let (sieve, mut way) = self.way(sink);
-        sieve.push(bytes, speaking, &mut way);
+        sieve::push(bytes, speaking, &mut self.way(sink));
     }
 
-    fn way<'a>(&'a mut self, sink: &'a mut dyn FnMut(Line<'_>)) -> (&'a mut Sieve, Way<'a>) {
-        let Self { sieve, split, assemble, .. } = self;
-        (sieve, Way { split, assemble, sink })
+    fn way<'a>(&'a mut self, sink: &'a mut dyn FnMut(Line<'_>)) -> Way<'a> {
+        let Self { split, assemble, .. } = self;
+        Way { split, assemble, sink }
     }
 
     /// Reads the beginning once its habits are known. Every line is read of a log whose newest line stands first, as the order
@@ -218,7 +210,7 @@ impl Pipe {
             line.envelope.when.inspect(|when| order.stamped(line.number, *when));
             sink(line);
         };
-        self.way(sink).1.read(&sample);
+        self.way(sink).read(&sample);
         if order.reversed() || self.split.exports() {
             self.gate = None;
         }
@@ -227,7 +219,6 @@ impl Pipe {
     /// Hands out what is held, and tells how many lines there were.
     fn finish(&mut self, sink: &mut dyn FnMut(Line<'_>)) -> u64 {
         self.begin(sink);
-        self.sieve.finish(sink);
         let Self { split, assemble, .. } = self;
         let lines = split.finish(&mut |cut| assemble.push(cut, sink));
         assemble.finish(sink);

@@ -21,18 +21,14 @@ const RECORD: (usize, usize) = (400, 64 << 10);
 /// How many lines back the stamp of a line without one is looked for.
 const STAMP: usize = 64;
 
+/// How far into a line its stamp is looked for, in bytes; behind the prefixes of launchers and collectors, it stands here.
+const NEAR: usize = 160;
+
+/// How many of the last quiet lines of a piece are asked for a stamp, for the lines without one in the next piece.
+const LAST: usize = 8;
+
 /// A line as long as this may be a piece of a longer one that a container's runtime cut (at 16 KiB).
 const PIECE: usize = 16_000;
-
-/// How much of the last quiet lines is kept for the time at which the input ends, in bytes.
-const TAIL: usize = 4 << 10;
-
-/// Passes over quiet lines.
-#[derive(Clone, Default)]
-pub(super) struct Sieve {
-    /// The last quiet lines, and the number of the line behind them.
-    tail: (Vec<u8>, u64),
-}
 
 /// Where lines are handed on.
 pub(super) struct Way<'a> {
@@ -48,20 +44,30 @@ impl Way<'_> {
         split.push(bytes, &mut |cut| assemble.push(cut, *sink));
     }
 
-    /// Whether a line has a stamp before its text.
-    fn times(&self, line: &[u8]) -> bool {
-        let text = clean::clean(line);
-        let mut envelope = Envelope::default();
-        let text = self.assemble.habits.peel(&text, &mut envelope);
-        envelope.when.is_some() || peel(text, 0).envelope.when.is_some()
-    }
-
-    /// Where the last stamped line stands before a line without a stamp.
-    fn stamp(&self, before: &[u8], line: &[u8]) -> Option<Range<usize>> {
-        if self.times(line) {
+    /// What the envelopes of a line tell, if a clock is among them.
+    fn clocks(&self, line: &[u8]) -> Option<Envelope> {
+        // Most lines without a stamp have no time of the day near their beginning, nor seconds since 1970, nor a bracket of the
+        // kernel's.
+        let near = line.get(..NEAR).unwrap_or(line);
+        let timed = near.windows(3).any(|part| matches!(part, [b'0'..=b'9', b':', b'0'..=b'9']));
+        let counted = || near.split(|b| !b.is_ascii_digit()).any(|digits| digits.len() >= 10);
+        if !timed && !near.contains(&b'[') && !counted() {
             return None;
         }
-        backwards(before).take(STAMP).find(|range| before.get(range.clone()).is_some_and(|line| self.times(line)))
+        let text = clean::clean(line);
+        let mut outer = Envelope::default();
+        let inner = peel(self.assemble.habits.peel(text.trim_end(), &mut outer), 0).envelope;
+        let (when, boot) = (inner.when.or(outer.when), inner.boot.or(outer.boot));
+        when.or(boot).is_some().then_some(Envelope { when, boot, kernel: inner.kernel.or(outer.kernel), ..inner })
+    }
+
+    /// Where the last line with a wall clock stands before a line without one.
+    fn stamp(&self, before: &[u8], line: &[u8]) -> Option<Range<usize>> {
+        let stamped = |line: &[u8]| self.clocks(line).is_some_and(|envelope| envelope.when.is_some());
+        if stamped(line) {
+            return None;
+        }
+        backwards(before).take(STAMP).find(|range| before.get(range.clone()).is_some_and(stamped))
     }
 
     /// Whether a line begins here that depends on none before it.
@@ -70,64 +76,50 @@ impl Way<'_> {
     }
 }
 
-impl Sieve {
-    /// Takes the next piece of the input, with the lines of it that may speak.
-    pub(super) fn push(&mut self, bytes: &[u8], speaking: &[Range<usize>], way: &mut Way<'_>) {
-        let mut at = 0;
-        // The line that the piece before began, and all that it draws in.
-        while !way.rests() && at < bytes.len() {
-            at = through(bytes, at, way);
-        }
-        let whole = memchr::memrchr2(b'\n', b'\r', bytes).map_or(0, |mark| mark + 1);
-        let Some(lines) = bytes.get(..whole).filter(|_| at < whole) else {
-            return way.read(bytes.get(at..).unwrap_or_default());
-        };
-        for line in speaking.iter().filter(|line| line.end < whole) {
-            if line.start < at {
-                continue;
-            }
-            let before = lines.get(at..line.start).unwrap_or_default();
-            let text = lines.get(line.start..line.end).unwrap_or_default();
-            if let Some(stamped) = way.stamp(before, text) {
-                self.skip(before.get(..stamped.start).unwrap_or_default(), way);
-                way.read(before.get(stamped.clone()).unwrap_or_default());
-                at += stamped.end;
-            }
-            let before = lines.get(at..line.start).unwrap_or_default();
-            let record = record(before, text);
-            self.skip(before.get(..record).unwrap_or_default(), way);
-            at += record;
-            while at < whole && (at <= line.start || !way.rests()) {
-                at = through(lines, at, way);
-            }
-        }
-        self.skip(lines.get(at..).unwrap_or_default(), way);
-        way.read(bytes.get(whole..).unwrap_or_default());
+/// Takes a piece of the input, with the lines of it that may speak.
+pub(super) fn push(bytes: &[u8], speaking: &[Range<usize>], way: &mut Way<'_>) {
+    let mut at = 0;
+    // The line that the piece before began, and all that it draws in.
+    while !way.rests() && at < bytes.len() {
+        at = through(bytes, at, way);
     }
-
-    /// Passes over whole lines.
-    fn skip(&mut self, lines: &[u8], way: &mut Way<'_>) {
-        if lines.is_empty() {
-            return;
+    let whole = memchr::memrchr2(b'\n', b'\r', bytes).map_or(0, |mark| mark + 1);
+    let Some(lines) = bytes.get(..whole).filter(|_| at < whole) else {
+        return way.read(bytes.get(at..).unwrap_or_default());
+    };
+    for line in speaking.iter().filter(|line| line.end < whole) {
+        if line.start < at {
+            continue;
         }
-        way.split.skip(lines);
-        let from = lines.len().saturating_sub(TAIL);
-        self.tail.0.clear();
-        self.tail.0.extend_from_slice(lines.get(from..).unwrap_or(lines));
-        self.tail.1 = way.split.number();
+        let before = lines.get(at..line.start).unwrap_or_default();
+        let text = lines.get(line.start..line.end).unwrap_or_default();
+        if let Some(stamped) = way.stamp(before, text) {
+            way.split.skip(before.get(..stamped.start).unwrap_or_default());
+            way.read(before.get(stamped.clone()).unwrap_or_default());
+            at += stamped.end;
+        }
+        let before = lines.get(at..line.start).unwrap_or_default();
+        let record = record(before, text);
+        way.split.skip(before.get(..record).unwrap_or_default());
+        at += record;
+        while at < whole && (at <= line.start || !way.rests()) {
+            at = through(lines, at, way);
+        }
     }
+    let rest = lines.get(at..).unwrap_or_default();
+    way.split.skip(rest);
+    echo(rest, way);
+    way.read(bytes.get(whole..).unwrap_or_default());
+}
 
-    /// Ends the input: the last quiet line with a stamp is handed on, for the sake of its time.
-    pub(super) fn finish(&mut self, sink: &mut dyn FnMut(Line<'_>)) {
-        let mut number = self.tail.1;
-        for line in self.tail.0.split(|b| *b == b'\n').rev() {
-            let text = clean::clean(line);
-            let read = peel(&text, number);
-            if read.envelope.when.or(read.envelope.boot).is_some() {
-                return sink(read);
-            }
-            number = number.saturating_sub(1);
-        }
+/// Tells the time of lines that were just passed over: hands on the last of them with a clock, for the lines without one that
+/// follow, and for the time at which the input ends.
+fn echo(quiet: &[u8], way: &mut Way<'_>) {
+    let lines = backwards(quiet).take(LAST).map(|range| quiet.get(range).unwrap_or_default());
+    let found = lines.enumerate().find_map(|(back, line)| Some((back, line, way.clocks(line)?)));
+    if let Some((back, line, envelope)) = found {
+        let number = way.split.number().saturating_sub(1 + back as u64);
+        (way.sink)(Line { text: clean::clean(line), number, envelope });
     }
 }
 

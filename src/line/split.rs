@@ -167,6 +167,9 @@ impl Splitter {
 
     /// Passes over whole lines, which only count.
     pub(super) fn skip(&mut self, lines: &[u8]) {
+        if lines.is_empty() {
+            return;
+        }
         self.feeds += memchr::memchr_iter(b'\n', lines).count() as u64;
         let shown = lines.last() == Some(&b'\r');
         (self.shown, self.begun) = (shown, shown);

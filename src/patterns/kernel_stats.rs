@@ -142,11 +142,8 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "kernel/table-row",
         witness: Witness::Kernel,
-        // The kernel prints nine blanks before the column of scores, and fills that to five places.
-        #[rustfmt::skip]
-        stems: &[
-            "         -", "         0", "         1", "         2", "         3", "         4", "         5", "         6", "         7", "         8", "         9",
-        ],
+        // The format has nine blanks before the column of scores. Rows are read below their heading, which `line` keeps open.
+        stems: &[super::roots::BELOW],
         regex: r"^\[\s*(?<pid>\d+)\] (?<numbers>(?:\s*-?\d+ ){7,10})(?<name>.+)$",
         read: row,
         samples: &[

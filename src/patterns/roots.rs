@@ -8,38 +8,40 @@
 #[rustfmt::skip]
 pub(super) const ROOTS: [&[&str]; 4] = [
     &[
-        "         -", "         0", "         1", "         2", "         3", "         4", "         5", "         6",
-        "         7", "         8", "         9", "  Up", " Job", " RAM", " SIG", " code", " error", " event", " is ",
-        " run ", " status", "(-n) ", "(-u) ", "(PID", "(blocks", "(limit", "(pid", "(return", "*** ", "-d: da",
-        "-l: lo", ".error", "00 20", "30 20", "45 20", ": li", ": rad", ": ri", "COMMAND=", "Cannot", "Cause",
-        "Check:", "Comm:", "Container", "Created", "DAMN", "EDAC", "Ended", "Errno", "Erro", "Evicted", "Exit", "Fail",
-        "File ", "Free", "ImagePull", "Interrupt", "MSK 20", "Max ",
+        "  Up", " Job", " RAM", " SIG", " code", " error", " event", " is ", " run ", " status", "(-n) ", "(-u) ",
+        "(PID", "(blocks", "(limit", "(pid", "(return", "*** ", "-d: da", "-l: lo", ".error", "00 20", "30 20",
+        "45 20", ": li", ": rad", ": ri", "COMMAND=", "Cannot", "Cause", "Check:", "Comm:", "Container", "Created",
+        "DAMN", "EDAC", "Ended", "Errno", "Erro", "Evicted", "Exit", "Fail", "File ", "Free", "ImagePull", "Interrupt",
+        "MSK 20", "Max ", "Mem:", "NCELLED", "NPROC", "OBAL_RANK:", "OOM ", "PID:", "Pod:", "RAM:", "Replicas",
     ],
     &[
-        "Mem:", "NCELLED", "NPROC", "OBAL_RANK:", "OOM ", "PID:", "Pod:", "RAM:", "Replicas", "Result:", "Shared",
-        "Stop", "T 20", "Terminatin", "The ", "UCCESS", "UTC 20", "Usage", "VRM:", "Work", "YCLE", "YOUR", "] trap",
-        "_EXHAUSTED", "_SIZE", "_STATUS_AL", "_WORKERS", "abit", "admit c", "baris", "bort", "cache ", "can't", "ceed",
-        "ciso", "container ", "crash", "create ", "d_alloc", "ddress sp", "dead", "dev/", "due to", "ed by", "eile",
-        "esse", "estarting", "failed", "file ", "fork:", "gmen", "gpus", "has ", "hler", "ied ", "ighilte", "ignal",
-        "ijen", "illed",
+        "Result:", "Shared", "Stop", "T 20", "Terminatin", "The ", "UCCESS", "UTC 20", "Usage", "VRM:", "Work", "YCLE",
+        "YOUR", "] trap", "_EXHAUSTED", "_SIZE", "_STATUS_AL", "_WORKERS", "abit", "admit c", "baris", "bort",
+        "cache ", "can't", "ceed", "ciso", "container ", "crash", "create ", "d_alloc", "ddress sp", "dead", "dev/",
+        "due to", "ed by", "eile", "esse", "estarting", "failed", "file ", "fork:", "gmen", "gpus", "has ", "hler",
+        "ied ", "ighilte", "ignal", "ijen", "illed", "imed out", "ize ", "journal", "kbytes", "kill:", "lcnt", "linha",
     ],
     &[
-        "imed out", "ize ", "journal", "kbytes", "kill:", "lcnt", "linha", "llegal", "lling", "max data", "max num",
-        "message", "missing", "naccessibl", "ncdata", "neral", "nice", "nofiles", "non ", "none ", "nough", "nranks",
-        "ob_id=", "ocal_rank:", "of mem", "oom-kill", "opped", "orch:", "orld", "orto", "ost ", "per_", "pettu",
-        "pin_memory", "pm ERR", "pochs", "pod(s)", "ppear", "pped:", "present", "probe", "py in", "r-node", "raining",
-        "raithe", "raro", "rc=-", "rc=1", "rc=2", "rch ", "rch=", "recovery", "redak", "refetch", "regel", "request",
-        "right", "rkers", "rminated",
+        "llegal", "lling", "max data", "max num", "message", "missing", "naccessibl", "ncdata", "neral", "nice",
+        "nofiles", "non ", "none ", "nough", "nranks", "ob_id=", "ocal_rank:", "of mem", "oom-kill", "opped", "orch:",
+        "orld", "orto", "ost ", "per_", "pettu", "pin_memory", "pm ERR", "pochs", "pod(s)", "ppear", "pped:",
+        "present", "probe", "py in", "r-node", "raining", "raithe", "raro", "rc=-", "rc=1", "rc=2", "rch ", "rch=",
+        "recovery", "redak", "refetch", "regel", "request", "right", "rkers", "rminated", "rocess ", "rreur", "rss ",
+        "running ", "sacrifice",
     ],
     &[
-        "rocess ", "rreur", "rss ", "running ", "sacrifice", "segfault", "served", "sharing", "shm_", "shmem", "sor:",
-        "space left", "sr 0x", "tado", "tainer.cc", "tal swap", "task", "tats", "tch-size", "tch_size", "tcp/",
-        "ting with", "tive_", "torch-", "torch_", "total_vm", "type=", "ueue.", "ully", "um_worker", "umped", "unable",
-        "uncated", "unmap", "untered", "untime':", "unuh", "us-fejl", "usfout", "ussfe", "version", "vodila",
-        "vrstica", "workflow:", "x0000", "xception", "xit ", "xitCode", "xit_code", "xit_status", "xitcode", "xited",
-        "xpired", "y limit", "ylitys", "ymous_page", "ython-inpu", "zhiba", "zsh:",
+        "segfault", "served", "sharing", "shm_", "shmem", "sor:", "space left", "sr 0x", "tado", "tainer.cc",
+        "tal swap", "task", "tats", "tch-size", "tch_size", "tcp/", "ting with", "tive_", "torch-", "torch_",
+        "total_vm", "type=", "ueue.", "ully", "um_worker", "umped", "unable", "uncated", "unmap", "untered",
+        "untime':", "unuh", "us-fejl", "usfout", "ussfe", "version", "vodila", "vrstica", "workflow:", "x0000",
+        "xception", "xit ", "xitCode", "xit_code", "xit_status", "xitcode", "xited", "xpired", "y limit", "ylitys",
+        "ymous_page", "ython-inpu", "zhiba", "zsh:",
     ],
 ];
 
 /// Stems too short to have a root of four letters; in a pass of their own, as the shortest literal of a pass sets its pace.
 pub(super) const SHORT: &[&str] = &["% /", "^C"];
+
+/// The stem of rows that stand below a heading with a root; the reading of lines goes on below it (`line::assemble`). Progress
+/// bars and tables are full of it, so it is not searched for.
+pub(super) const BELOW: &str = "         ";
