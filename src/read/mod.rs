@@ -33,12 +33,12 @@ const MIXED: usize = 4 << 20;
 /// The same for an input that begins as a document does.
 const DOCUMENT: usize = 32 << 20;
 
-/// How many facts of one pattern are kept for each input; the rest is counted. A DataLoader message repeated by ten
-/// thousand ranks says no more than by twenty thousand.
-const REPEATS: usize = 20_000;
+/// How many facts of one pattern are kept for each input; the rest is counted. A DataLoader message repeated by five
+/// thousand ranks says no more than by ten thousand.
+const REPEATS: usize = 8_000;
 
 /// How many of the last facts of one sort are kept when there are more.
-const LAST: usize = 256;
+const LAST: usize = 2_000;
 
 /// How much evidence text is kept for each input, in bytes.
 const TEXT: usize = 64 << 20;

@@ -46,6 +46,10 @@ const WEEKDAYS: [&str; 28] = [
 
 /// Whether a word begins with a stem, in whatever case; told without copying, because every line's first word is asked.
 fn begins(word: &str, stem: &str) -> bool {
+    let first = word.bytes().next().filter(u8::is_ascii);
+    if first.is_some_and(|letter| Some(letter.to_ascii_lowercase()) != stem.bytes().next()) {
+        return false;
+    }
     let mut letters = word.chars().flat_map(char::to_lowercase);
     stem.chars().all(|c| letters.next() == Some(c))
 }
