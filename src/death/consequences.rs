@@ -2,12 +2,12 @@
 
 use super::Death;
 use super::claims::is_echo;
-use super::identity::SAME_TIME;
+use super::identity::{SAME_TIME, plausible};
 use crate::fact::{EvictedFor, How, Resource, What, Why};
 use crate::units::Signal;
 
 /// Marks deaths that follow from another one.
-pub(super) fn mark(deaths: &mut [Death]) {
+pub(super) fn mark(deaths: &mut [Death], boots: &[u64]) {
     for at in 0..deaths.len() {
         let death = &deaths[at];
         // What surely came later explains nothing.
@@ -17,7 +17,12 @@ pub(super) fn mark(deaths: &mut [Death]) {
                 a.before(b) == Some(true) && a.gap(b).is_some_and(|gap| gap.sure && gap.seconds > SAME_TIME)
             })
         };
-        let others = || deaths.iter().enumerate().filter(|(i, o)| *i != at && !o.late && !later(o)).map(|(_, other)| other);
+        let boot = |i: usize| boots.get(i).copied().unwrap_or_default();
+        let another = |i: usize, other: &Death| same_log(death, other) && boot(i) != boot(at) || foreign(death, other);
+        let others = || {
+            let meant = |i: usize, o: &Death| i != at && !o.late && !later(o) && !another(i, o);
+            deaths.iter().enumerate().filter(move |(i, o)| meant(*i, o)).map(|(_, other)| other)
+        };
         let earlier = |other: &Death| other.order < death.order;
         let follows = (is_ended(death) || cleaned_up(death)) && others().any(explains)
             // An abort does not explain a time-out: the watchdog that waited made it.
@@ -32,6 +37,14 @@ pub(super) fn mark(deaths: &mut [Death]) {
             || of_job(death) && others().any(|other| earlier(other) && surroundings(other));
         deaths[at].consequence |= follows;
     }
+}
+
+/// Whether a kill that only the log of a whole machine tells of was of somebody else: a service of its own, whose program is
+/// none that a training job runs.
+fn foreign(death: &Death, other: &Death) -> bool {
+    let program = other.who.process.as_deref().is_some_and(|process| !plausible(death, process));
+    let service = other.who.unit.as_deref().is_some_and(|unit| unit.ends_with(".service"));
+    other.oom.is_some() && !same_log(death, other) && program && service && death.who.unit != other.who.unit
 }
 
 /// Whether a death can explain others.
@@ -73,9 +86,9 @@ fn aborted(death: &Death) -> bool {
     death.signal == Some(Signal::ABRT)
 }
 
-/// Whether something waited in vain.
+/// Whether something waited in vain, and perhaps aborted itself for that.
 fn waited(death: &Death) -> bool {
-    death.find(|w| matches!(w, What::TimedOut { .. })).is_some() && death.signal.is_none()
+    death.find(|w| matches!(w, What::TimedOut { .. })).is_some() && death.signal.is_none_or(|signal| signal == Signal::ABRT)
 }
 
 /// Whether nothing is known but a status of the job as a whole.
@@ -90,10 +103,12 @@ fn surroundings(death: &Death) -> bool {
 
 /// Whether all that is known passes on what happened to somebody else.
 fn is_echoed(death: &Death) -> bool {
-    death.signal.is_none()
+    let aborted = waited(death) && aborted(death);
+    (death.signal.is_none() || aborted)
         && death.facts.iter().all(|f| match &f.what {
             What::Container(container) => container.exit_code.is_none_or(|code| Signal::from_status(code).is_none()),
-            What::Ended { how: How::Code(code), .. } => Signal::from_status(*code).is_none(),
+            What::Ended { how: How::Code(code), .. } => aborted || Signal::from_status(*code).is_none(),
+            What::Ended { how: How::Signal(_), .. } | What::Caught { .. } => aborted,
             What::Raised { kind, .. } => is_echo(kind),
             What::PeerLost | What::TimedOut { .. } | What::ShmOption(_) | What::MemoryOption(_) | What::Event(_) => true,
             _ => false,

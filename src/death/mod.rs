@@ -15,6 +15,7 @@ mod oom_numbers;
 mod oom_report;
 #[cfg(test)]
 mod oom_tests;
+mod reasons;
 mod settle;
 mod traceback;
 
@@ -209,6 +210,13 @@ fn merge_who(who: &mut Who, more: &Who) {
         if known.is_none() {
             known.clone_from(new);
         }
+    }
+    // Compose leaves the project's name out; the engine's commands need it.
+    if let (Some(known), Some(new)) = (&mut who.container_name, &more.container_name)
+        && new.len() > known.len()
+        && identity::same_name(known, new)
+    {
+        known.clone_from(new);
     }
 }
 

@@ -261,6 +261,8 @@ pub enum What {
         /// The fault in the kernel's words, as `general protection fault`.
         fault: String,
     },
+    /// The machine booted here: what stands above is of an earlier run of it.
+    Boot,
     /// The process that was running when the kernel wrote: whose fault it is, or the trigger of an OOM report.
     Current,
     /// The kernel or a log daemon dropped lines here.

@@ -147,7 +147,8 @@ pub(super) const TABLE: &[Pattern] = &[
         samples: &["#  SIGBUS (0x7) at pc=0x00007f2a3c0a1b80, pid=1, tid=23"],
         near_misses: &["#  SIGBUS is not caught here"],
     },
-    // CUDA's and HIP's words for faults of a kernel or of the device, as PyTorch passes them on.
+    // CUDA's and HIP's words for faults of a kernel or of the device, as PyTorch passes them on. A triggered assert is none: the
+    // program checked its own numbers on the device.
     Pattern {
         id: "crash/gpu",
         witness: Witness::Program,
@@ -155,19 +156,19 @@ pub(super) const TABLE: &[Pattern] = &[
         regex: concat!(
             raised!(),
             r"(?:\s*what\(\): +)?(?:Failed: |\[[^\]]*\]:? )*(?:(?:CUDA|HIP) error: |cuda runtime error \(\d+\) : |CUDA error \S+ ')",
-            r"(?:an illegal memory access was encountered|device-side assert triggered|unspecified launch failure|uncorrectable (?:NVLink|ECC) error(?: encountered)?",
+            r"(?:an illegal memory access was encountered|unspecified launch failure|uncorrectable (?:NVLink|ECC) error(?: encountered)?",
             r"|misaligned address|an illegal instruction was encountered|hardware stack error|the launch timed out and was terminated|unknown error)"
         ),
         read: |_| vec![Claim::bare(What::Gpu { xid: None })],
         samples: &[
             "RuntimeError: CUDA error: an illegal memory access was encountered",
-            "torch.AcceleratorError: CUDA error: device-side assert triggered",
             "  what():  CUDA error: unspecified launch failure",
             "RuntimeError: CUDA error: uncorrectable ECC error encountered",
             "  what():  Failed: CUDA error /workspace/DeepEP/csrc/deep_ep.cpp:89 'an illegal memory access was encountered'",
         ],
         near_misses: &[
             "RuntimeError: CUDA error: out of memory",
+            "torch.AcceleratorError: CUDA error: device-side assert triggered",
             "if you see CUDA error: device-side assert triggered, run with",
         ],
     },

@@ -16,6 +16,7 @@ mod exhaustion;
 mod finished;
 mod forms;
 mod gate;
+mod keepers;
 mod kernel_fault;
 mod kernel_oom;
 mod kernel_stats;
@@ -27,6 +28,7 @@ mod oomd;
 mod paddle;
 mod pbs;
 mod pools;
+mod preempted;
 mod python;
 mod ray;
 mod resources;
@@ -123,6 +125,7 @@ const SPEAKERS: &[&[Pattern]] = &[
     elastic::TABLE,
     exhaustion::TABLE,
     finished::TABLE,
+    keepers::TABLE,
     kernel_fault::TABLE,
     kernel_oom::TABLE,
     kernel_stats::TABLE,
@@ -134,6 +137,7 @@ const SPEAKERS: &[&[Pattern]] = &[
     paddle::TABLE,
     pbs::TABLE,
     pools::TABLE,
+    preempted::TABLE,
     ray::TABLE,
     resources::TABLE,
     runtime_log::TABLE,

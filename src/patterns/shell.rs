@@ -5,10 +5,10 @@ use super::{Caps, Pattern};
 use crate::fact::{Claim, How, What, Who, Witness};
 use crate::units::Signal;
 
-/// A progress bar that the dead job left without a line end.
+/// A progress bar that the dead job left without a line end, whatever its unit (`it/s`, `s/block`, `?batch/s`).
 macro_rules! bar {
     () => {
-        r"^(?:.*(?:it/s|s/it)[^\[\]]*\]\s*)?"
+        r"^(?:.*[\d?](?: ?[A-Za-z]\w*/s|s/[A-Za-z]\w*)[^\[\]]*\]\s*)?"
     };
 }
 
@@ -157,6 +157,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "Speicherzugriffsfehler (Speicherabzug geschrieben)",
             "段错误（核心已转储）",
             "Epoch 1:  31%|███       | 310/1000 [00:10<05:00,  1.2it/s, loss=0.1]Killed",
+            "fill cache:  85%|████████▌ | 12/14 [00:29<00:04,  2.48s/block]Bus error (core dumped)",
         ],
         near_misses: &["Killed by the scheduler", "  Killed", "user: Killed", "Number of workers Killed", "Terminated: true"],
     },

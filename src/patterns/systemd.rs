@@ -271,6 +271,16 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         near_misses: &["TIME                        PID UID GID SIG    COREFILE EXE        SIZE", "12 3 4 none present"],
     },
+    // journalctl between the boots of a journal: with the id from v250, `-- Reboot --` before.
+    Pattern {
+        id: "systemd/boot",
+        witness: Witness::Supervisor,
+        stems: &["-- Boot ", "-- Reboot --"],
+        regex: r"^-- (?:Boot [0-9a-f]{32}|Reboot) --\s*$",
+        read: |_| vec![Claim::bare(What::Boot)],
+        samples: &["-- Boot 41d2a8e0f0b74a41a0c1ff3bd9ce4a10 --", "-- Reboot --"],
+        near_misses: &["-- No entries --", "-- Reboot -- see above"],
+    },
     // journald (all versions) and rsyslog 8: lines that never reached the log. Only the first two lose the kernel's.
     Pattern {
         id: "systemd/lost-messages",
