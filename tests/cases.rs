@@ -28,9 +28,6 @@ const KNOWN: &[(&str, &str)] = &[
         "slurm-array-id-vs-raw-job-id",
         "an array task has two job ids; the report joins only as a suspicion, which keeps the cause open",
     ),
-    ("docker20-raise-bus-init", SMALL_SHM),
-    ("docker20-shm-bus--inspect", SMALL_SHM),
-    ("inspect-exit-135-shm-64m", SMALL_SHM),
     ("gh-tab-log-bus-error-share-storage", "a frame in PyTorch's sharing code is not weighed as evidence for /dev/shm"),
     ("aws-batch-host-terminated", "a host that AWS Batch terminated is not taken for a Spot instance"),
     ("ray-fault-injected-user-kill-named", "the actor that Ray lost and the one that ray.kill ended are told as two deaths"),
@@ -61,9 +58,6 @@ const KNOWN: &[(&str, &str)] = &[
         "the zone of a date line does not hold for the unzoned lines below it; suspected only",
     ),
 ];
-
-/// For `KNOWN`: exit data with SIGBUS and the default size of /dev/shm, and nothing else.
-const SMALL_SHM: &str = "a small /dev/shm is counted as evidence that it was full, where the truth says suspected";
 
 /// The classes, in the order of the table.
 const CLASSES: [&str; 4] = ["shm-exhaustion", "oom-kill", "unknown", "none"];

@@ -29,6 +29,8 @@ pub(super) fn mark(deaths: &mut [Death], boots: &[u64]) {
             || is_echoed(death) && others().any(|other| explains(other) && !(waited(death) && aborted(other)))
             // The job was taken away as a whole: what then ends or is lost went with it.
             || (is_ended(death) || death.vanished()) && others().any(taken_away)
+            // A machine that its cloud takes back is lost to all who watch it.
+            || surroundings(death) && others().any(by_cloud)
             // An exception below the word that the job was ended is the end that was asked for.
             || others().any(|other| earlier(other) && same_log(death, other) && taken_away(other) && death.oom.is_none())
             || death.vanished() && others().any(|other| earlier(other) && explains(other))
@@ -74,6 +76,11 @@ fn taken_away(death: &Death) -> bool {
             _ => false,
         })
         .is_some()
+}
+
+/// Whether a cloud or scheduler says itself that it took the machine back.
+fn by_cloud(death: &Death) -> bool {
+    death.find(|w| matches!(w, What::Stopped { why: Why::Preemption, .. })).is_some()
 }
 
 /// Whether both are told of in one log first.

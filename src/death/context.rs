@@ -52,6 +52,7 @@ impl Context {
                     | What::Filesystem { .. }
                     | What::Memory { .. }
                     | What::ShmOption(_)
+                    | What::ShmUse
                     | What::MemoryOption(_)
                     | What::Suppressed { .. }
                     | What::Finished

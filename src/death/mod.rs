@@ -252,6 +252,7 @@ pub fn gather(facts: &[Fact], inputs: &[Input]) -> Gathered {
     let context = Context::new(facts, inputs);
     let mut deaths = ledger::deaths(facts, inputs);
     join::faults(&mut deaths);
+    join::devices(&mut deaths);
     join::containers(&mut deaths, facts, inputs);
     join::reports(&mut deaths, facts, inputs);
     join::senders(&mut deaths, facts, inputs);

@@ -54,8 +54,8 @@ pub(super) fn aborts(deaths: &mut Vec<Death>) {
     }
 }
 
-/// PyTorch's manager of shared memory needs room for its socket: what it says beside a full disk follows from that.
-pub(super) fn managers(deaths: &mut Vec<Death>) {
+/// PyTorch's keeper of shared memory needs room for its socket: what it says beside a full disk follows from that.
+pub(super) fn sockets(deaths: &mut Vec<Death>) {
     let unsaid = |what: &What| matches!(what, What::Refused { resource: Resource::ShmOther, errno: None, by: "PyTorch", .. });
     let full = |d: &Death| d.refused(Resource::Disk).is_some() && d.signal.is_none();
     let mut at = 0;

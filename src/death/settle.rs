@@ -11,7 +11,7 @@ use crate::units::Signal;
 pub(super) fn settle(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input]) {
     semaphores(deaths);
     reasons::aborts(deaths);
-    reasons::managers(deaths);
+    reasons::sockets(deaths);
     one_full(deaths, Resource::Shm);
     one_full(deaths, Resource::Disk);
     beside_others(deaths);

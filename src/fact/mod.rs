@@ -310,6 +310,8 @@ pub enum What {
     },
     /// A size for /dev/shm that a command line asks for (`docker run --shm-size=…`).
     ShmOption(Shm),
+    /// A program says that it makes or fills a file in /dev/shm.
+    ShmUse,
     /// A memory limit that a command line asks for.
     MemoryOption(Bytes),
     /// The program or its wrapper says that it came to its end in good order.

@@ -143,6 +143,7 @@ pub(super) fn about(fact: &Fact, death: &Death, cause: Cause) -> Option<String> 
         | What::Filesystem { .. }
         | What::Memory { .. }
         | What::ShmOption(_)
+        | What::ShmUse
         | What::MemoryOption(_)
         | What::Finished => return None,
     })
