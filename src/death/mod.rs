@@ -251,6 +251,7 @@ pub fn gather(facts: &[Fact], inputs: &[Input]) -> Gathered {
     let (facts, inputs) = (facts.as_slice(), sorted.as_slice());
     let context = Context::new(facts, inputs);
     let mut deaths = ledger::deaths(facts, inputs);
+    reasons::asked(&mut deaths);
     join::faults(&mut deaths);
     join::devices(&mut deaths);
     join::containers(&mut deaths, facts, inputs);

@@ -1,7 +1,7 @@
 //! Reasons: what a process said before its end and the end itself become one death, and what it survived becomes none.
 
 use super::{Death, Join, merge_who};
-use crate::fact::{Fact, Resource, What};
+use crate::fact::{Fact, Resource, What, Why};
 use crate::seen::{Input, Kind};
 use crate::units::Signal;
 
@@ -17,6 +17,26 @@ fn absorb(deaths: &mut Vec<Death>, from: usize, into: usize) {
     death.joined.extend(reason.joined);
     death.aside.extend(reason.aside);
     deaths.remove(from);
+}
+
+/// Who says that it was asked to end, and is killed further down in its log, did not die of what it was asked.
+pub(super) fn asked(deaths: &mut Vec<Death>) {
+    let told = |what: &What| matches!(what, What::Caught { signal: Signal::TERM, hint: false });
+    let mut at = 0;
+    while at < deaths.len() {
+        let one = &deaths[at];
+        let killed = (one.signal == Some(Signal::TERM) && one.facts.iter().all(|f| told(&f.what))).then(|| {
+            deaths.iter().position(|d| {
+                let agree = d.who.rank.is_none() || one.who.rank.is_none() || d.who.rank == one.who.rank;
+                let pids = d.who.own_pid.is_none() || one.who.own_pid.is_none() || d.who.own_pid == one.who.own_pid;
+                d.signal == Some(Signal::KILL) && d.order.0 == one.order.0 && d.order.1 > one.order.1 && agree && pids
+            })
+        });
+        match killed.flatten() {
+            Some(killed) => absorb(deaths, at, killed),
+            None => at += 1,
+        }
+    }
 }
 
 /// Whether a death can be the reason for which a process aborts itself: a time-out of its watchdog, a fault of the GPU, an
@@ -50,6 +70,40 @@ pub(super) fn aborts(deaths: &mut Vec<Death>) {
                 at = at.min(deaths.len());
             }
             None => at += 1,
+        }
+    }
+}
+
+/// The signals with which one daemon ended one process for want of memory.
+fn sent(death: &Death) -> Option<(&'static str, bool)> {
+    let by = death.facts.iter().find_map(|f| match f.what {
+        What::Stopped { by, why: Why::Memory, .. } => Some(by),
+        _ => None,
+    })?;
+    let killed = death.find(|w| matches!(w, What::Stopped { why: Why::Memory, signal: Some(Signal::KILL), .. }));
+    Some((by, killed.is_some()))
+}
+
+/// A daemon that frees memory asks first and kills then: both are the end of one process, and the kill is what ended it.
+pub(super) fn escalations(deaths: &mut Vec<Death>) {
+    let mut at = 0;
+    while at < deaths.len() {
+        let one = &deaths[at];
+        let later = sent(one).filter(|(_, killed)| !killed).and_then(|(by, _)| {
+            deaths.iter().position(|d| {
+                let agree = d.who.host_pid.is_none() || one.who.host_pid.is_none() || d.who.host_pid == one.who.host_pid;
+                let soon = one.when().zip(d.when()).is_none_or(|(a, b)| a.gap(b).is_none_or(|gap| gap.seconds <= 120.0));
+                d.order.1 > one.order.1 && d.order.0 == one.order.0 && sent(d) == Some((by, true)) && agree && soon
+            })
+        });
+        match later {
+            Some(later) => absorb(deaths, at, later),
+            None => {
+                if sent(one).is_some_and(|(_, killed)| killed) && one.signal == Some(Signal::TERM) {
+                    deaths[at].signal = Some(Signal::KILL);
+                }
+                at += 1;
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ pub(super) fn settle(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input]) 
     semaphores(deaths);
     reasons::aborts(deaths);
     reasons::sockets(deaths);
+    reasons::escalations(deaths);
     one_full(deaths, Resource::Shm);
     one_full(deaths, Resource::Disk);
     beside_others(deaths);

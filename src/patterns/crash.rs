@@ -57,6 +57,35 @@ pub(super) const TABLE: &[Pattern] = &[
             "*** SIGBUS means a bad address ***",
         ],
     },
+    // Training loops that save their state when they are asked to end: PyTorch Lightning's signal connector (1.5 and later),
+    // Megatron-LM, Composer, and scripts of one's own.
+    Pattern {
+        id: "crash/asked",
+        witness: Witness::Program,
+        stems: &["eceived SIGTERM", "aught SIGTERM", "ot SIGTERM", "signal SIGTERM", "signal 15", "receiving SIGTERM"],
+        regex: r#"^(?:[^"'`#]{0,60}[\]:>] )?(?:[Rr]eceived|[Cc]aught|[Gg]ot|[Hh]andling|exiting program after receiving) (?:signal )?(?:SIGTERM|15)\b(?: ?\(\w+\)|: 15)?(?:[.,;!].{0,120}| -+ .{0,120}| signal[.,;!]?.{0,120})?\s*$"#,
+        // Who carries on did not end of it.
+        read: |caps| {
+            let on = ["carrying on", "ignor", "ontinu", "ypass"].iter().any(|word| caps.line.text.contains(word));
+            let what = What::Caught { signal: crate::units::Signal::TERM, hint: false };
+            if on { Vec::new() } else { vec![Claim::bare(what)] }
+        },
+        samples: &[
+            "Received SIGTERM, saving checkpoint",
+            "[rank: 0] Received SIGTERM: 15",
+            "Got signal 15",
+            "exiting program after receiving SIGTERM.",
+            "WARNING: caught SIGTERM; will stop after this step",
+        ],
+        near_misses: &[
+            "Received Signals.SIGTERM death signal, shutting down workers",
+            "Received 15 death signal, shutting down workers",
+            "if it received SIGTERM, save",
+            "*** SIGTERM received by PID 16738 (TID 16738) on cpu 20 from PID 16165; stack trace: ***",
+            "Received SIGTERM handler at start",
+            "caught SIGTERM, carrying on",
+        ],
+    },
     // UCX (ucs/debug/debug.c).
     Pattern {
         id: "crash/ucx",

@@ -4,7 +4,7 @@
 
 use super::pools::how;
 use super::{Caps, Pattern};
-use crate::fact::{Claim, How, Role, What, Who, Why, Witness};
+use crate::fact::{Claim, How, Role, Scope, What, Who, Why, Witness};
 use crate::units::Signal;
 
 fn gone(role: Role) -> Vec<Claim> {
@@ -59,16 +59,20 @@ pub(super) const TABLE: &[Pattern] = &[
             "Kernel restarted: 1f2e",
         ],
     },
-    // Colab's and Kaggle's banners: the front end explains what it only saw from afar.
+    // Colab's and Kaggle's banners. Both have another one for crashes that they cannot explain, so this is their word, though
+    // given from afar.
     Pattern {
         id: "jupyter/out-of-memory",
-        witness: Witness::Supervisor,
+        witness: Witness::Program,
         stems: &[
             "Your session crashed after using all available RAM",
             "Your notebook tried to allocate more memory than is available",
         ],
         regex: r"^(?:Your session crashed after using all available RAM\.|Your notebook tried to allocate more memory than is available\. It has restarted\.)",
-        read: |_| vec![Claim::new(What::Ended { how: How::Signal(Signal::KILL), hint: true }, Who::role(Role::Rank))],
+        read: |_| {
+            let what = What::OomReported { by: "the notebook's platform", scope: Scope::Unknown };
+            vec![Claim::new(what, Who::role(Role::Rank))]
+        },
         samples: &[
             "Your session crashed after using all available RAM. If you are interested in access to high-RAM runtimes, you may want to check out Colab Pro.",
             "Your notebook tried to allocate more memory than is available. It has restarted.",

@@ -56,6 +56,16 @@ pub(super) const TABLE: &[Pattern] = &[
         samples: &["  Sending SIGTERM to the victim", "Sending SIGKILL to the victim"],
         near_misses: &["The victim doesn't respond on corrective action in 1.003s", "Not Sending SIGTERM to the victim"],
     },
+    // nohang 0.2: whom it will send its next signal to.
+    Pattern {
+        id: "oomd/nohang-victim",
+        witness: Witness::Supervisor,
+        stems: &["TOP-1 of victims: "],
+        regex: r"^TOP-1 of victims: (?<comm>.+) \(pid (?<pid>\d+), badness \d+\)",
+        read: |c| vec![Claim::new(What::Current, victim(c))],
+        samples: &["TOP-1 of victims: python (pid 30331, badness 904)"],
+        near_misses: &["TOP-15 of victims"],
+    },
     // Meta's oomd writes into /dev/kmsg (BaseKillPlugin.cpp, Log.cpp); `(dry)` is a rehearsal.
     Pattern {
         id: "oomd/oomd",

@@ -60,6 +60,7 @@ pub(super) const ROOTS: [&[&str]; 4] = [
         "Stop",
         "Terminatin",
         "The ",
+        "TOP-1",
         "UCCESS",
         "Usage",
         "VRM:",

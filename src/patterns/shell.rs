@@ -35,6 +35,8 @@ pub(super) const TABLE: &[Pattern] = &[
             "bash: line 1: 25413 Killed                  ( python3 -m espnet2.bin.tts_train --collect_stats true )",
             "/var/spool/slurmd/job00284/slurm_script: line 29:  8156 Killed                  python train.py",
             "t.sh: line 3: 4711 Segmentation fault      (core dumped) python train.py",
+            "/var/spool/slurmd/job55102/slurm_script: line 31: 71220 User defined signal 1   python train.py",
+            "t.sh: line 3: 4711 CPU time limit exceeded (core dumped) python train.py",
             "run.sh: line 3: 4711 Floating point exception(core dumped) python train.py",
             "t.sh : ligne 1 :  9217 Tué                     python3 train.py",
             "t.sh: línea 5: 777 Terminado (killed)      python train.py",

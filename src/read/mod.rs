@@ -125,8 +125,10 @@ pub fn one(name: &Arc<str>, mut reader: Box<dyn Read + '_>, reading: &mut Readin
         for document in &found {
             collector.document(document);
         }
-        let ranges: Vec<RangeInclusive<u64>> = found.iter().map(|d| d.first_line..=d.last_line).collect();
-        collector.texts(&String::from_utf8_lossy(&head));
+        let mut ranges: Vec<RangeInclusive<u64>> = found.iter().map(|d| d.first_line..=d.last_line).collect();
+        if collector.texts(&String::from_utf8_lossy(&head)) {
+            ranges = vec![0..=u64::MAX];
+        }
         collector.lines(Cursor::new(head), &ranges, reading);
     }
     collector.finish(reading);
@@ -231,12 +233,15 @@ impl Collector {
         }
     }
 
-    /// Records that are laid out as text.
-    fn texts(&mut self, text: &str) {
+    /// Records that are laid out as text; tells whether one of them was the whole of it.
+    fn texts(&mut self, text: &str) -> bool {
+        let mut whole = false;
         for (format, read) in records::read_texts(text) {
             self.kind.get_or_insert(Kind::Record(format.id));
+            whole |= read.whole;
             self.record(format.id, read, 1);
         }
+        whole
     }
 
     fn document(&mut self, document: &documents::Document) {

@@ -27,6 +27,7 @@ mod k8s_workload;
 mod kubelet_log;
 mod meminfo;
 mod nomad;
+mod notebook;
 mod podman_inspect;
 mod qacct;
 mod quantity;
@@ -93,6 +94,8 @@ pub static TEXTS: &[TextFormat] = &[
     nomad::STATUS,
     cgroup_files::FORMAT,
     meminfo::FORMAT,
+    notebook::JUPYTER,
+    notebook::KAGGLE,
 ];
 
 /// The format of a document, if any format knows it.
@@ -179,6 +182,8 @@ pub struct Reading {
     pub entries: Vec<Entry>,
     /// Text for the patterns.
     pub remarks: Vec<Remark>,
+    /// Whether nothing else of the text is anybody's own words: its lines are not read once more.
+    pub whole: bool,
 }
 
 impl Reading {

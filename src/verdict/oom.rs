@@ -3,7 +3,7 @@
 use super::says::{sentence, subject};
 use super::{Cause, Finding, Grade};
 use crate::death::{Context, Death, Join, OomReport};
-use crate::fact::{ContainerEvent, EvictedFor, Limit, Reason, Scope, Status, What, Why};
+use crate::fact::{ContainerEvent, EvictedFor, Limit, Reason, Scope, Status, What, Why, Witness};
 use crate::units::{Bytes, Signal};
 
 /// The kernel's own report, joined to this death.
@@ -190,5 +190,10 @@ pub(super) fn reported_by_supervisor(death: &Death, _: &Context) -> Option<Findi
             (Cause::OomCgroup, format!("{by} reports an out-of-memory kill: {who} or a child of it reached the memory limit."))
         }
     };
-    Some(Finding::new(cause, Grade::Proven, sentence(&text)).because(fact, format!("{by} counts the kernel's kills")))
+    // Who only shows what another part of its platform saw proves less.
+    let (grade, says) = match fact.witness {
+        Witness::Program => (Grade::Likely, format!("{by} says so")),
+        _ => (Grade::Proven, format!("{by} counts the kernel's kills")),
+    };
+    Some(Finding::new(cause, grade, sentence(&text)).because(fact, says))
 }
