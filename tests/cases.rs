@@ -53,6 +53,11 @@ const KNOWN: &[(&str, &str)] = &[
     ("slurm-job4-killed-oom-of-job11", "Slurm's state FAILED 0:9 is not used as testimony against a kill for memory"),
     ("slurm-time-limit-then-killed", "the workers of the job were killed in the end; the truth names the first signal"),
     ("timeout-s-kill-two-hours", "the sender stands in the echoed command line, which is not read as testimony"),
+    ("drain-eviction-api-grace-137-kubelet-log", "the eviction through the API is the reason; the truth calls it by its signal"),
+    ("dshm-usage-exceeds-2gi-evicted-with-log", "an eviction is told without the signal that ended the container"),
+    ("gnu-timeout-kill-after-echoed-by-set-x", "the sender stands in the echoed command line, which is not read as testimony"),
+    ("kst-log-utc-kernel-nine-hours-other-python", "the zone of a line's clock is not read where it is an abbreviation"),
+    ("pod-preempted-while-neighbour-java-oom", "a pre-emption is told without the signal that ended the container"),
     (
         "tz-same-wall-clock-eight-hours-apart",
         "the zone of a date line does not hold for the unzoned lines below it; suspected only",
