@@ -88,7 +88,9 @@ impl Ledger {
             let mut first = None;
             for fact in spoken {
                 let mut fact = fact.clone();
-                if let Some((_, who)) = row.as_ref().filter(|(at, _)| line - at <= 3 && fact.who.own_pid.is_some()) {
+                if let Some((_, who)) =
+                    row.as_ref().filter(|(at, who)| line - at <= 3 && [&fact.who, who].iter().any(|who| who.own_pid.is_some()))
+                {
                     merge_who(&mut fact.who, who);
                 }
                 let at = self.enter(input, line, &fact, first);

@@ -157,13 +157,18 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "crash/go-exit",
         witness: Witness::Supervisor,
         stems: &["signal: "],
-        regex: r"^(?:exit status: |[Ee]rror: )?signal: (?<signal>killed|bus error|segmentation fault|aborted|terminated|illegal instruction|floating point exception)(?: \(core dumped\))?\s*$",
+        regex: r#"^(?:exit status: |[Ee]rror: |task: Failed to run task "[^"]*": )?signal: (?<signal>killed|bus error|segmentation fault|aborted|terminated|illegal instruction|floating point exception)(?: \(core dumped\))?\s*$"#,
         read: |caps| {
             let signal = caps.get("signal").and_then(crate::units::Signal::from_description);
             let what = signal.map(|signal| What::Ended { how: How::Signal(signal), hint: false });
             what.map(Claim::bare).into_iter().collect()
         },
-        samples: &["signal: killed", "exit status: signal: bus error", "signal: segmentation fault (core dumped)"],
+        samples: &[
+            "signal: killed",
+            "task: Failed to run task \"train\": signal: killed",
+            "exit status: signal: bus error",
+            "signal: segmentation fault (core dumped)",
+        ],
         near_misses: &["the wrapper printed signal: killed", "signal: killed by the user", "signal: interrupt"],
     },
     // HotSpot's error report.
@@ -175,6 +180,19 @@ pub(super) const TABLE: &[Pattern] = &[
         read: caught,
         samples: &["#  SIGBUS (0x7) at pc=0x00007f2a3c0a1b80, pid=1, tid=23"],
         near_misses: &["#  SIGBUS is not caught here"],
+    },
+    // nvidia-smi and NVML, where a card does not answer.
+    Pattern {
+        id: "crash/gpu-lost",
+        witness: Witness::Supervisor,
+        stems: &["Unable to determine the device handle for "],
+        regex: r"^(?:[Ee]rror: )?Unable to determine the device handle for (?:GPU|gpu) ?\S+: (?:GPU is lost\.|Unknown Error\b|Not Found\b).*$",
+        read: |_| vec![Claim::bare(What::Gpu { xid: None })],
+        samples: &[
+            "Unable to determine the device handle for GPU 0000:87:00.0: GPU is lost.  Reboot the system to recover this GPU",
+            "Unable to determine the device handle for GPU0000:87:00.0: Unknown Error",
+        ],
+        near_misses: &["Unable to determine the device handle for GPU means that it is gone"],
     },
     // CUDA's and HIP's words for faults of a kernel or of the device, as PyTorch passes them on. A triggered assert is none: the
     // program checked its own numbers on the device.

@@ -73,6 +73,26 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         near_misses: &["stopped: trainer (exit status 0)", "the job has stopped: terminated by SIGKILL"],
     },
+    // Docker Swarm's `docker service ps`: the code of a task, and a health check that failed.
+    Pattern {
+        id: "docker/swarm-task",
+        witness: Witness::Runtime,
+        stems: &["task: non-zero exit ("],
+        regex: r#"(?:^|[\s"])task: non-zero exit \((?<code>\d+)\)(?<health>: dockerexec: unhealthy container)?(?:"|…|\s|$)"#,
+        read: |c| {
+            let Some(code) = c.num("code") else { return Vec::new() };
+            let mut claims = vec![Claim::new(What::Ended { how: How::Code(code), hint: false }, Who::role(Role::Main))];
+            if c.get("health").is_some() {
+                claims.extend(stopped("Docker Swarm", Why::Probe, None, Who::role(Role::Main)));
+            }
+            claims
+        },
+        samples: &[
+            "x1ab   train.1   t:1   n1   Shutdown   Failed 5 minutes ago   \"task: non-zero exit (135)\"",
+            "x1ab   \\_ train.1   t:1   n1   Shutdown   Failed 5 minutes ago   \"task: non-zero exit (137): dockerexec: unhealthy container\"",
+        ],
+        near_misses: &["task: non-zero exit", "task: complete"],
+    },
     // PM2's God daemon; it names SIGINT whenever a program ended by itself.
     Pattern {
         id: "pm2/exit",

@@ -38,11 +38,12 @@ pub(super) const TABLE: &[Pattern] = &[
             " appears to have died. It will restart automatically",
             "The Kernel crashed while executing code in the ",
             "The kernel has died, and the automatic restart has failed",
+            "Your session crashed for an unknown reason",
         ],
         regex: concat!(
             r"^(?:(?:[\w.]+\.)?DeadKernelError: Kernel died|(?:\[[A-Z] [^\]]*\] )?\w*KernelRestarter: restarting kernel \(\d+/\d+\)",
             r"|(?:Kernel Restarting:? )?The kernel (?:for \S+ )?appears to have died\. It will restart automatically\.",
-            r"|The Kernel crashed while executing code in the (?:current|previous) cell|(?:Dead kernel:? )?The kernel has died, and the automatic restart has failed\.)"
+            r"|The Kernel crashed while executing code in the (?:current|previous) cell|(?:Dead kernel:? )?The kernel has died, and the automatic restart has failed\.|Your session crashed for an unknown reason\.)"
         ),
         read: |_| gone(Role::Rank),
         samples: &[
@@ -51,6 +52,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "AsyncIOLoopKernelRestarter: restarting kernel (1/5), keep random ports",
             "The kernel for train.ipynb appears to have died. It will restart automatically.",
             "The Kernel crashed while executing code in the current cell or a previous cell. Please review the code in the cell(s) to identify a possible cause of the failure.",
+            "Your session crashed for an unknown reason.",
             "Dead kernel: The kernel has died, and the automatic restart has failed. It is possible the kernel cannot be restarted.",
         ],
         near_misses: &[

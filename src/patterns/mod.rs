@@ -16,11 +16,13 @@ mod exhaustion;
 mod finished;
 mod forms;
 mod gate;
+mod hosted;
 mod keepers;
 mod kernel_fault;
 mod kernel_oom;
 mod kernel_stats;
 mod kubernetes;
+mod languages;
 mod listing;
 mod lost;
 mod nccl;
@@ -44,6 +46,7 @@ mod slurm;
 mod status;
 mod systemd;
 mod trainers;
+mod workflows;
 
 use regex::Captures;
 
@@ -126,10 +129,12 @@ const SPEAKERS: &[&[Pattern]] = &[
     exhaustion::TABLE,
     finished::TABLE,
     keepers::TABLE,
+    hosted::TABLE,
     kernel_fault::TABLE,
     kernel_oom::TABLE,
     kernel_stats::TABLE,
     kubernetes::TABLE,
+    languages::TABLE,
     listing::TABLE,
     lost::TABLE,
     nccl::TABLE,
@@ -150,6 +155,7 @@ const SPEAKERS: &[&[Pattern]] = &[
     status::TABLE,
     systemd::TABLE,
     trainers::TABLE,
+    workflows::TABLE,
 ];
 
 /// The bones of Python tracebacks. They are a layer of their own, because the last line of a traceback (`RuntimeError:

@@ -156,6 +156,32 @@ pub(super) const TABLE: &[Pattern] = &[
             "RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Read error [10.0.0.7]:44410: Connection reset by peer",
         ],
     },
+    // c10d's TCPStore, where not all ranks came (1.9 and later).
+    Pattern {
+        id: "nccl/store-timeout",
+        witness: Witness::Program,
+        stems: &[" seconds waiting for clients"],
+        regex: r"^(?:E {2,}| ?)(?:(?:[\w.]+\.)?\w*Error: )?Timed out after (?<seconds>\d+) seconds waiting for clients\. \d+/\d+ clients joined\.",
+        read: |c| vec![Claim::bare(What::TimedOut { seconds: c.num("seconds") })],
+        samples: &[
+            "torch.distributed.DistStoreError: Timed out after 1801 seconds waiting for clients. 1/2 clients joined.",
+            "RuntimeError: Timed out after 301 seconds waiting for clients. 3/4 clients joined.",
+        ],
+        near_misses: &["Timed out after 3 seconds waiting for clients of the shop"],
+    },
+    // tsl's coordination service under JAX and TensorFlow.
+    Pattern {
+        id: "nccl/coordination",
+        witness: Witness::Program,
+        stems: &["(stopped sending heartbeats)", "heartbeat timeout"],
+        regex: r"(?:UNAVAILABLE: |^)(?:The following tasks are unhealthy \(stopped sending heartbeats\)|Task \S+ heartbeat timeout\.)",
+        read: |_| vec![Claim::bare(What::PeerLost)],
+        samples: &[
+            "Coordination agent is in error state: UNAVAILABLE: The following tasks are unhealthy (stopped sending heartbeats):",
+            "UNAVAILABLE: Task /job:jax_worker/replica:0/task:3 heartbeat timeout. This indicates that the remote task has failed",
+        ],
+        near_misses: &["raise the heartbeat timeout"],
+    },
     // gloo's transport/tcp/unbound_buffer.cc.
     Pattern {
         id: "nccl/gloo-timeout",

@@ -113,6 +113,20 @@ pub(super) const TABLE: &[Pattern] = &[
             "     Active: failed (Result: signal) since Tue 2026-12-01 07:06:16 UTC; 4s ago",
         ],
     },
+    // systemd-run --wait, v236 and later; the status stands behind a stroke or a comma.
+    Pattern {
+        id: "systemd/run",
+        witness: Witness::Supervisor,
+        stems: &["Finished with result: ", "Main processes terminated with: "],
+        regex: r"^\s*(?:Finished with result: (?<result>oom-kill|timeout|watchdog)|Main processes terminated with: code=(?<code>killed|dumped)(?:/|, )status=(?:(?<status>\d+)/)?(?<name>[A-Z0-9]+))\s*$",
+        read: |c| if c.get("result").is_some() { result(c) } else { ended(c) },
+        samples: &[
+            "Finished with result: oom-kill",
+            "Main processes terminated with: code=killed/status=KILL",
+            "Main processes terminated with: code=killed, status=9/KILL",
+        ],
+        near_misses: &["Finished with result: success", "Main processes terminated with: code=exited/status=1"],
+    },
     // v243 to v261, and the words of v262. The count in memory.events behind it holds kills below this cgroup and those of
     // the whole machine, so how far it reached is not told.
     Pattern {

@@ -7,6 +7,7 @@
 mod aws_batch;
 mod cgroup_files;
 mod cloud_jobs;
+mod cloud_machines;
 mod coredump_json;
 mod crictl_inspect;
 mod dev_shm;
@@ -78,6 +79,7 @@ pub static FORMATS: &[Format] = &[
     cloud_jobs::SAGEMAKER,
     cloud_jobs::VERTEX,
     cloud_jobs::GOOGLE_BATCH,
+    cloud_machines::FORMAT,
     coredump_json::FORMAT,
     elastic_error::FORMAT,
 ];

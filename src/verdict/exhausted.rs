@@ -84,7 +84,9 @@ pub(super) fn raised(death: &Death, _: &Context) -> Option<Finding> {
         }
         "OutOfMemoryError" => (Cause::CudaOom, format!("The accelerator ran out of memory{worker}.")),
         "KeyboardInterrupt" => (Cause::Interrupted, "The program was interrupted (SIGINT).".to_owned()),
-        "TimeoutError" | "Timeout" => (Cause::Timeout, format!("Something waited in vain{worker}{at}.")),
+        "TimeoutError" | "Timeout" | "TimeoutExpired" | "RendezvousTimeoutError" => {
+            (Cause::Timeout, format!("Something waited in vain{worker}{at}."))
+        }
         "DistBackendError" => (Cause::Nccl, format!("The collective communication failed{at}.")),
         _ => (Cause::PythonException, format!("{kind} was raised{worker}{at}.")),
     };
