@@ -15,6 +15,7 @@ const ECHOES: &[&str] = &[
     "ExecuteUserScriptError",
     "AlgorithmError",
     "ChildProcessCrashException",
+    "PapermillExecutionError",
     "UnexpectedStatusException",
     "SparkException",
     "Py4JJavaError",

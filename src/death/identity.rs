@@ -181,6 +181,8 @@ pub(super) fn span(seconds: f64) -> String {
 pub(super) fn plausible(death: &Death, process: &str) -> bool {
     let python = process.starts_with("python") || process.starts_with("pt_") || process.starts_with("ray::");
     match (&death.who.process, death.who.role) {
+        // A keeper of processes calls its program by a name of its own.
+        (Some(_), Role::Main) if python => true,
         (Some(name), _) => {
             let cut = |text: &str| text.chars().take(15).collect::<String>();
             cut(name) == process || (python && (name.starts_with("python") || name.starts_with("pt_")))

@@ -1,5 +1,6 @@
 //! Reasons: what a process said before its end and the end itself become one death, and what it survived becomes none.
 
+use super::identity::{Relation, moments, relate};
 use super::{Death, Join, merge_who};
 use crate::fact::{Fact, Resource, What, Why};
 use crate::seen::{Input, Kind};
@@ -104,6 +105,40 @@ pub(super) fn escalations(deaths: &mut Vec<Death>) {
                 }
                 at += 1;
             }
+        }
+    }
+}
+
+/// What a daemon killed in the end, after it had asked, is the one nameless process that another log says was killed.
+pub(super) fn escalated(deaths: &mut Vec<Death>) {
+    let nameless = |d: &Death| d.who.own_pid.is_none() && d.who.host_pid.is_none() && d.who.process.is_none();
+    let unsent =
+        |d: &Death| d.oom.is_none() && d.find(|w| matches!(w, What::Stopped { .. } | What::OomReported { .. })).is_none();
+    let mut at = 0;
+    while at < deaths.len() {
+        let asked =
+            |d: &Death| d.find(|w| matches!(w, What::Stopped { why: Why::Memory, signal: Some(Signal::TERM), .. })).is_some();
+        let one = &deaths[at];
+        let times = moments(one);
+        let shot = sent(one).is_some_and(|(_, killed)| killed) && asked(one);
+        let found: Vec<(usize, Join)> = deaths
+            .iter()
+            .enumerate()
+            .filter(|(_, d)| shot && d.order.0 != one.order.0 && d.signal == Some(Signal::KILL) && nameless(d) && unsent(d))
+            .filter_map(|(other, d)| match relate(d, &one.who, &times) {
+                Relation::Other(_) => None,
+                Relation::Same(join) => Some((other, join)),
+                Relation::Open { near: Some(gap) } if gap.sure => Some((other, Join::OnlyOneInTime)),
+                Relation::Open { .. } => Some((other, Join::OnlyOne)),
+            })
+            .collect();
+        match found.as_slice() {
+            [(other, join)] => {
+                let places: Vec<_> = one.facts.iter().map(|f| (f.place.clone(), *join)).collect();
+                deaths[*other].joined.extend(places);
+                absorb(deaths, at, *other);
+            }
+            _ => at += 1,
         }
     }
 }

@@ -13,6 +13,7 @@ pub(super) fn settle(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input]) 
     reasons::aborts(deaths);
     reasons::sockets(deaths);
     reasons::escalations(deaths);
+    reasons::escalated(deaths);
     one_full(deaths, Resource::Shm);
     one_full(deaths, Resource::Disk);
     beside_others(deaths);

@@ -109,7 +109,7 @@ pub(super) const TABLE: &[Pattern] = &[
                 caps.get("signal").and_then(|text| text.strip_prefix("signal ")).and_then(|n| n.parse().ok()).map(Signal);
             let signal = caps.signal("signal").or(number).map(How::Signal);
             let code = caps.num("code").map(How::Code);
-            let who = Who { process: caps.text("process"), ..Who::default() };
+            let who = Who { process: caps.text("process"), ..Who::role(Role::Main) };
             signal.or(code).map(|how| Claim::new(What::Ended { how, hint: false }, who)).into_iter().collect()
         },
         samples: &[
