@@ -63,18 +63,15 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         near_misses: &["# 2. The cluster is preempted or failed before the job is", "if the cluster is preempted, recover"],
     },
-    // EC2's metadata (`spot/instance-action`), as scripts print it, and AWS's node termination handler.
+    // AWS's node termination handler.
     Pattern {
         id: "preempted/ec2",
         witness: Witness::Supervisor,
-        stems: &["\"action\": \"", "\"action\":\"", "Spot Interruption event received"],
-        regex: r#"^(?:\{"action": ?"(?:terminate|stop|hibernate)", ?"time": ?"\d{4}-\d\d-\d\dT[\d:]+Z"\}|(?:[\d/: ]+)?Spot Interruption event received\. Instance will be interrupted at \S+.*)\s*$"#,
+        stems: &["Spot Interruption event received"],
+        regex: r"^(?:[\d/: ]+)?Spot Interruption event received\. Instance will be interrupted at \S+.*$",
         read: |_| preempted("AWS", Who::role(Role::Job)),
-        samples: &[
-            r#"{"action": "terminate", "time": "2024-05-03T10:02:00Z"}"#,
-            "Spot Interruption event received. Instance will be interrupted at 2024-05-03T10:02:00Z",
-        ],
-        near_misses: &[r#"{"action": "terminate", "id": 3}"#],
+        samples: &["Spot Interruption event received. Instance will be interrupted at 2024-05-03T10:02:00Z"],
+        near_misses: &["no Spot Interruption event received"],
     },
     // Google's operation, as `gcloud compute operations list` and tools above it print it.
     Pattern {

@@ -18,7 +18,6 @@ pub(super) const ROOTS: [&[&str]; 4] = [
         " is ",
         " run ",
         " status",
-        "\"action\"",
         "(PID",
         "(limit",
         "(pid",

@@ -143,6 +143,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "if a worker is killed by signal 9, lower the batch size",
             "the container may be killed by SIGKILL",
             "step failed with 9",
+            "- exit 137: killed by SIGKILL",
             "the grace period ended with 11 workers",
         ],
     },
@@ -319,7 +320,8 @@ fn in_words(caps: &Caps<'_>) -> Vec<Claim> {
     const DOUBTS: [&str; 14] =
         ["if ", "If ", "when ", "When ", "may ", "might", "could", "would", "will ", "avoid", "can be", "should", "?", "grep"];
     let text = &caps.line.text;
-    if in_others(text) || DOUBTS.iter().any(|word| text.contains(word)) {
+    let listed = text.trim_start().starts_with(['-', '*', '•', '>', '|', '+', '$']);
+    if listed || in_others(text) || DOUBTS.iter().any(|word| text.contains(word)) {
         return Vec::new();
     }
     // A number without the word is no signal.

@@ -20,15 +20,24 @@ pub(super) const FORMAT: Format = Format {
     samples: &[
         r#"{"Reservations":[{"Instances":[{"InstanceId":"i-0a","PrivateDnsName":"ip-10-0-0-1.ec2.internal","State":{"Name":"terminated"},"StateReason":{"Code":"Server.SpotInstanceTermination","Message":"Server.SpotInstanceTermination: Spot instance termination"}}]}]}"#,
         r#"{"SpotInstanceRequests":[{"InstanceId":"i-0a","State":"closed","Status":{"Code":"instance-terminated-no-capacity","Message":"Your Spot instance was terminated because there is no Spot capacity available","UpdateTime":"2024-05-03T10:00:00.000Z"}}]}"#,
+        r#"{"action":"terminate","time":"2024-05-03T10:02:00Z"}"#,
         r#"{"source":"aws.ec2","detail-type":"EC2 Spot Instance Interruption Warning","time":"2024-05-03T10:00:00Z","detail":{"instance-id":"i-0a","instance-action":"terminate"}}"#,
         r#"{"DocumentIncarnation":2,"Events":[{"EventId":"A1","EventType":"Preempt","Resources":["gpu-1"],"EventStatus":"Scheduled"}]}"#,
     ],
 };
 
+/// What EC2's metadata answers for `spot/instance-action`, as scripts print it.
+fn is_notice(document: &Value) -> bool {
+    let action = document.get("action").and_then(Value::as_str).unwrap_or_default();
+    let members = document.as_object().map_or(0, serde_json::Map::len);
+    members == 2 && ["terminate", "stop", "hibernate"].contains(&action) && document.get("time").is_some_and(Value::is_string)
+}
+
 fn sniff(document: &Value) -> bool {
     let warning = document.get("detail-type").and_then(Value::as_str).is_some_and(|kind| kind.starts_with("EC2 Spot Instance"));
     let listed = ["/Reservations/0/Instances", "/SpotInstanceRequests"];
     warning
+        || is_notice(document)
         || listed.iter().any(|at| document.pointer(at).is_some_and(Value::is_array))
         || document.get("DocumentIncarnation").is_some() && document.get("Events").is_some_and(Value::is_array)
 }
@@ -55,6 +64,9 @@ fn read(document: &Value) -> Reading {
         if by_aws && !word.ends_with("by-user") && !word.ends_with("by-service") || word.starts_with("marked-for-") {
             taken(&mut reading, &code, "AWS", request.at("InstanceId").string());
         }
+    }
+    if is_notice(document) {
+        taken(&mut reading, &root.at("action"), "AWS", None);
     }
     let action = root.at("detail").at("instance-action");
     if matches!(action.text(), Some("terminate" | "stop" | "hibernate")) {

@@ -117,7 +117,9 @@ pub(super) fn evicted(death: &Death, _: &Context) -> Option<Finding> {
 
 /// Daemons and schedulers that kill for memory in user space; the kernel logs nothing then.
 pub(super) fn killed_by_daemon(death: &Death, _: &Context) -> Option<Finding> {
-    let fact = death.find(|w| matches!(w, What::Stopped { why: Why::Memory, .. }))?;
+    let memory = |w: &What| matches!(w, What::Stopped { why: Why::Memory, .. });
+    let last = |w: &What| matches!(w, What::Stopped { why: Why::Memory, signal, .. } if *signal == death.signal);
+    let fact = death.find(last).or_else(|| death.find(memory))?;
     let What::Stopped { by, signal, .. } = &fact.what else { return None };
     let signal = signal.unwrap_or(Signal::KILL);
     let text = format!("{by} ended {} with {signal} because memory was short.", subject(death));

@@ -18,8 +18,8 @@ pub(in crate::death) fn devices(deaths: &mut Vec<Death>) {
     let by_driver = |d: &Death| d.facts.iter().all(|f| matches!(f.what, What::Gpu { .. }) && f.witness == Witness::Kernel);
     let mut at = 0;
     while at < deaths.len() {
-        let gone = deaths[at].clone();
-        let first = gone.find(lost).and_then(|f| f.when.or(f.boot)).filter(|_| by_driver(&gone));
+        let gone = &deaths[at];
+        let first = gone.find(lost).and_then(|f| f.when.or(f.boot)).filter(|_| by_driver(gone));
         let victim = first.and_then(|first| {
             deaths.iter().position(|d| {
                 let crashed = matches!(d.signal, Some(Signal::BUS | Signal::SEGV | Signal::ABRT));
@@ -30,7 +30,8 @@ pub(in crate::death) fn devices(deaths: &mut Vec<Death>) {
         });
         match victim {
             Some(victim) => {
-                deaths[victim].facts.extend(gone.facts);
+                let facts = std::mem::take(&mut deaths[at].facts);
+                deaths[victim].facts.extend(facts);
                 deaths.remove(at);
             }
             None => at += 1,

@@ -100,6 +100,7 @@ pub(in crate::death) fn senders(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
                 deaths[at].joined.push((fact.place.clone(), join));
                 deaths[at].facts.push(fact.clone());
             }
+            None if deaths.len() > MOST => {}
             None if *signal == Some(Signal::KILL) || told == 0 || names_pid || ends_job(*why) => deaths.push(Death {
                 who: fact.who.clone(),
                 signal: *signal,
@@ -116,6 +117,9 @@ pub(in crate::death) fn senders(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
         }
     }
 }
+
+/// How many deaths there may be before senders add no more: an audit log names every signal of a machine.
+const MOST: usize = 1024;
 
 /// Whether a job as a whole is ended for this reason, whatever its processes then do.
 fn ends_job(why: Why) -> bool {
