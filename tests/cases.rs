@@ -23,22 +23,17 @@ const KNOWN: &[(&str, &str)] = &[
     ("kubelet-log-memory-eviction-own-pod", "the log of the kubelet tells the kill without a signal or a code"),
     ("circleci-memory-limit-4g", "whose limit CircleCI's sentence means is not told apart; taken for the container's"),
     ("slurm-time-limit-memory-hit-once", "the step was ended with SIGTERM first; the truth names the signal that ended it"),
-    ("docker20-raise-bus-init", SMALL_SHM),
-    ("docker20-shm-bus--inspect", SMALL_SHM),
-    ("inspect-exit-135-shm-64m", SMALL_SHM),
     ("gh-tab-log-bus-error-share-storage", "a frame in PyTorch's sharing code is not weighed as evidence for /dev/shm"),
-    ("ace-nccl-watchdog-three-ranks", "the time-out is the cause; the abort that followed has the signal"),
     ("aws-batch-host-terminated", "a host that AWS Batch terminated is not taken for a Spot instance"),
     ("cuda-ecc-then-sigabrt-and-forced-kill", "the abort that follows a GPU fault is a death of its own"),
     ("gha-runner-shutdown-signal-137", "the runner ended first; the signal is told of the job, a consequence"),
-    ("nccl-watchdog-timeout-hung-task-dmesg", "the time-out is the cause; the abort that followed has the signal"),
     ("oomkilled-reason-exit-143-drained", "the eviction through the API is the reason; the truth calls it by its signal"),
     ("slurm-time-limit-then-killed", "the workers of the job were killed in the end; the truth names the first signal"),
     ("timeout-s-kill-two-hours", "the sender stands in the echoed command line, which is not read as testimony"),
+    ("drain-eviction-api-grace-137-kubelet-log", "the eviction through the API is the reason; the truth calls it by its signal"),
+    ("gnu-timeout-kill-after-echoed-by-set-x", "the sender stands in the echoed command line, which is not read as testimony"),
+    ("kst-log-utc-kernel-nine-hours-other-python", "the zone of a line's clock is not read where it is an abbreviation"),
 ];
-
-/// For `KNOWN`: exit data with SIGBUS and the default size of /dev/shm, and nothing else.
-const SMALL_SHM: &str = "a small /dev/shm is counted as evidence that it was full, where the truth says suspected";
 
 /// The classes, in the order of the table.
 const CLASSES: [&str; 4] = ["shm-exhaustion", "oom-kill", "unknown", "none"];

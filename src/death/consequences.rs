@@ -2,19 +2,22 @@
 
 use super::Death;
 use super::claims::is_echo;
-use super::identity::SAME_TIME;
+use super::identity::{SAME_TIME, plausible};
 use crate::fact::{EvictedFor, How, Resource, What, Why};
 use crate::time::Stamp;
 use crate::units::Signal;
 
 /// Marks deaths that follow from another one.
-pub(super) fn mark(deaths: &mut [Death]) {
+pub(super) fn mark(deaths: &mut [Death], boots: &[u64]) {
     // What each death can be to others, found once: there may be a thousand of them.
     let seen: Vec<Seen> = deaths.iter().map(Seen::of).collect();
     for at in 0..deaths.len() {
         let (death, own) = (&deaths[at], &seen[at]);
+        let boot = |i: usize| boots.get(i).copied().unwrap_or_default();
+        let another = |i: usize| same_log(death, &deaths[i]) && boot(i) != boot(at) || foreign(death, &deaths[i]);
         let others = |test: &dyn Fn(usize, &Seen) -> bool| {
-            seen.iter().enumerate().any(|(i, other)| i != at && !deaths[i].late && test(i, other) && !own.surely_before(other))
+            let meant = |i: usize, other: &Seen| i != at && !deaths[i].late && !own.surely_before(other) && !another(i);
+            seen.iter().enumerate().any(|(i, other)| test(i, other) && meant(i, other))
         };
         let earlier = |i: usize| deaths[i].order < death.order;
         let follows = (is_ended(death) || cleaned_up(death)) && others(&|_, other| other.explains)
@@ -22,6 +25,8 @@ pub(super) fn mark(deaths: &mut [Death]) {
             || is_echoed(death) && others(&|_, other| other.explains && !(own.waited && other.aborted))
             // The job was taken away as a whole: what then ends or is lost went with it.
             || (is_ended(death) || death.vanished()) && others(&|_, other| other.taken_away)
+            // A machine that its cloud takes back is lost to all who watch it.
+            || own.surroundings && others(&|_, other| other.by_cloud)
             // An exception below the word that the job was ended is the end that was asked for.
             || death.oom.is_none() && others(&|i, other| other.taken_away && earlier(i) && same_log(death, &deaths[i]))
             || death.vanished() && others(&|i, other| other.explains && earlier(i))
@@ -40,6 +45,7 @@ struct Seen {
     waited: bool,
     aborted: bool,
     surroundings: bool,
+    by_cloud: bool,
 }
 
 impl Seen {
@@ -51,6 +57,7 @@ impl Seen {
             waited: waited(death),
             aborted: aborted(death),
             surroundings: surroundings(death),
+            by_cloud: by_cloud(death),
         }
     }
 
@@ -60,6 +67,14 @@ impl Seen {
             .zip(other.when)
             .is_some_and(|(a, b)| a.before(b) == Some(true) && a.gap(b).is_some_and(|gap| gap.sure && gap.seconds > SAME_TIME))
     }
+}
+
+/// Whether a kill that only the log of a whole machine tells of was of somebody else: a service of its own, whose program is
+/// none that a training job runs.
+fn foreign(death: &Death, other: &Death) -> bool {
+    let program = other.who.process.as_deref().is_some_and(|process| !plausible(death, process));
+    let service = other.who.unit.as_deref().is_some_and(|unit| unit.ends_with(".service"));
+    other.oom.is_some() && !same_log(death, other) && program && service && death.who.unit != other.who.unit
 }
 
 /// Whether a death can explain others.
@@ -91,6 +106,11 @@ fn taken_away(death: &Death) -> bool {
         .is_some()
 }
 
+/// Whether a cloud or scheduler says itself that it took the machine back.
+fn by_cloud(death: &Death) -> bool {
+    death.find(|w| matches!(w, What::Stopped { why: Why::Preemption, .. })).is_some()
+}
+
 /// Whether both are told of in one log first.
 fn same_log(one: &Death, other: &Death) -> bool {
     one.order.0 == other.order.0
@@ -101,9 +121,9 @@ fn aborted(death: &Death) -> bool {
     death.signal == Some(Signal::ABRT)
 }
 
-/// Whether something waited in vain.
+/// Whether something waited in vain, and perhaps aborted itself for that.
 fn waited(death: &Death) -> bool {
-    death.find(|w| matches!(w, What::TimedOut { .. })).is_some() && death.signal.is_none()
+    death.find(|w| matches!(w, What::TimedOut { .. })).is_some() && death.signal.is_none_or(|signal| signal == Signal::ABRT)
 }
 
 /// Whether nothing is known but a status of the job as a whole.
@@ -118,10 +138,12 @@ fn surroundings(death: &Death) -> bool {
 
 /// Whether all that is known passes on what happened to somebody else.
 fn is_echoed(death: &Death) -> bool {
-    death.signal.is_none()
+    let aborted = waited(death) && aborted(death);
+    (death.signal.is_none() || aborted)
         && death.facts.iter().all(|f| match &f.what {
             What::Container(container) => container.exit_code.is_none_or(|code| Signal::from_status(code).is_none()),
-            What::Ended { how: How::Code(code), .. } => Signal::from_status(*code).is_none(),
+            What::Ended { how: How::Code(code), .. } => aborted || Signal::from_status(*code).is_none(),
+            What::Ended { how: How::Signal(_), .. } | What::Caught { .. } => aborted,
             What::Raised { kind, .. } => is_echo(kind),
             What::PeerLost | What::TimedOut { .. } | What::ShmOption(_) | What::MemoryOption(_) | What::Event(_) => true,
             _ => false,

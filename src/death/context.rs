@@ -59,6 +59,7 @@ impl Context {
                     | What::Filesystem { .. }
                     | What::Memory { .. }
                     | What::ShmOption(_)
+                    | What::ShmUse
                     | What::MemoryOption(_)
                     | What::Suppressed { .. }
                     | What::Ceiling { .. }

@@ -39,6 +39,22 @@ pub(super) fn agree_id(one: &Option<String>, other: &Option<String>) -> bool {
     one == other || id(one) && id(other) && (one.starts_with(other.as_str()) || other.starts_with(one.as_str()))
 }
 
+/// Whether two names of containers can be the same: Compose shows the service (`train-1`) of a container that the engine calls
+/// after the project as well (`asr-train-1`, `asr_train_1`).
+pub(super) fn same_name(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
+    let numbered = |name: &str| {
+        let (service, number) = name.rsplit_once(['-', '_'])?;
+        (!number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())).then(|| (service.to_owned(), number.to_owned()))
+    };
+    let project = || {
+        let ((short, one), (long, other)) = (numbered(short)?, numbered(long)?);
+        let project = long.strip_suffix(short.as_str())?;
+        Some(one == other && project.len() > 1 && project.ends_with(['-', '_']))
+    };
+    one == other || project().unwrap_or(false)
+}
+
 /// Whether two names of machines are of one series and differ (`gpu-03`, `gpu-07`). Other names may be one machine's: a
 /// container has a host name of its own.
 pub(super) fn other_machine(one: &str, other: &str) -> bool {
@@ -75,11 +91,8 @@ pub(super) fn compare(one: &Who, other: &Who) -> Relation {
     let same_pod = both(&one.pod_uid, &other.pod_uid) || both(&one.pod, &other.pod);
     let plain = one.pod.is_none() && other.pod.is_none();
     if both(&one.container_name, &other.container_name) && (same_pod || plain) {
-        return if one.container_name == other.container_name {
-            Relation::Same(Join::Container)
-        } else {
-            Relation::Other(Aside::Place)
-        };
+        let same = one.container_name.as_deref().zip(other.container_name.as_deref()).is_some_and(|(a, b)| same_name(a, b));
+        return if same { Relation::Same(Join::Container) } else { Relation::Other(Aside::Place) };
     }
     let base = |job: &Option<String>| job.as_deref().map(|j| j.split('.').next().unwrap_or(j).to_owned());
     // A task of a Slurm array has two ids, 990123_4 and a plain number: one of each kind decides nothing.
@@ -170,6 +183,8 @@ pub(super) fn span(seconds: f64) -> String {
 pub(super) fn plausible(death: &Death, process: &str) -> bool {
     let python = process.starts_with("python") || process.starts_with("pt_") || process.starts_with("ray::");
     match (&death.who.process, death.who.role) {
+        // A keeper of processes calls its program by a name of its own.
+        (Some(_), Role::Main) if python => true,
         (Some(name), _) => {
             let cut = |text: &str| text.chars().take(15).collect::<String>();
             cut(name) == process || (python && (name.starts_with("python") || name.starts_with("pt_")))
@@ -197,6 +212,8 @@ mod tests {
         assert_eq!(compare(&pod("job-1", "trainer"), &pod("job-10", "trainer")), Relation::Other(Aside::Place));
         assert_eq!(compare(&pod("job-1", "trainer"), &pod("job-1", "trainer")), Relation::Same(Join::Container));
         assert_eq!(compare(&pod("job-1", "trainer"), &pod("job-1", "logger")), Relation::Other(Aside::Place));
+        assert!(same_name("train-1", "asr-train-1") && same_name("asr_train_1", "train_1"));
+        assert!(!same_name("train-1", "asr-train-2") && !same_name("train", "asr-train") && !same_name("n-1", "train-1"));
         let id = |id: &str| Who { container: Some(id.to_owned()), ..Who::default() };
         assert_eq!(compare(&id("6dceaf0149ad"), &id("6dceaf0149ad1f2f3f4f")), Relation::Same(Join::Container));
         assert_eq!(compare(&id("6dceaf0149ad"), &id("6dceaf0149ae")), Relation::Other(Aside::Place));

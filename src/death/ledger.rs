@@ -6,7 +6,7 @@ use super::claims::{is_echo, signal_of, speaks_of_death};
 use super::identity::{Relation, agree, agree_id, compare, plausible, relate};
 use super::traceback::{self, Traceback};
 use super::{Death, Join, merge_who};
-use crate::fact::{Fact, How, Opening, Resource, Role, Table, What, Who};
+use crate::fact::{Fact, How, Opening, Resource, Role, Table, What, Who, Why, Witness};
 use crate::seen::{Input, Kind};
 use crate::time::Stamp;
 use crate::units::Signal;
@@ -51,12 +51,12 @@ impl Ledger {
         }
         let is_heading = |f: &&&Fact| matches!(f.what, What::Traceback(Opening::Heading));
         let headings: HashSet<u64> = facts.iter().filter(is_heading).filter_map(|f| f.place.line).collect();
-        let mut current: Option<(u64, &Who)> = None;
+        let mut current: Option<(u64, &Fact)> = None;
         let mut row: Option<(u64, Who)> = None;
         let mut stack: Option<(usize, u64)> = None;
         for (line, here) in lines {
             if let Some(fact) = here.iter().find(|fact| fact.what == What::Current) {
-                current = Some((line, &fact.who));
+                current = Some((line, fact));
                 self.complete(input, line, &fact.who);
             }
             for fact in here.iter().filter(|fact| matches!(fact.what, What::Elastic(Table::Row))) {
@@ -88,7 +88,9 @@ impl Ledger {
             let mut first = None;
             for fact in spoken {
                 let mut fact = fact.clone();
-                if let Some((_, who)) = row.as_ref().filter(|(at, _)| line - at <= 3 && fact.who.own_pid.is_some()) {
+                if let Some((_, who)) =
+                    row.as_ref().filter(|(at, who)| line - at <= 3 && [&fact.who, who].iter().any(|who| who.own_pid.is_some()))
+                {
                     merge_who(&mut fact.who, who);
                 }
                 let at = self.enter(input, line, &fact, first);
@@ -98,8 +100,8 @@ impl Ledger {
                 }
                 let death = &mut self.deaths[at];
                 death.late |= ignored(line) && death.facts.len() == 1;
-                if let Some((_, who)) = current.filter(|(at, _)| line - at <= NEAR && is_fault(death)) {
-                    merge_who(&mut death.who, who);
+                if let Some((_, told)) = current.filter(|(at, told)| line - at <= NEAR && is_unnamed(death, told.witness)) {
+                    merge_who(&mut death.who, &told.who);
                 }
                 if death.traceback.is_none() {
                     death.traceback = traceback.cloned();
@@ -344,6 +346,16 @@ fn is_fault(death: &Death) -> bool {
     matches!(death.signal, Some(Signal::BUS | Signal::SEGV | Signal::ABRT))
         && death.who.host_pid.is_none()
         && death.who.own_pid.is_none()
+}
+
+/// Whether it is somebody else's line that names the process: the kernel's of a fault, a daemon's of whom it has chosen.
+fn is_unnamed(death: &Death, witness: Witness) -> bool {
+    let nameless = death.who.host_pid.is_none() && death.who.own_pid.is_none() && death.who.process.is_none();
+    let chosen = death.facts.last().is_some_and(|f| matches!(f.what, What::Stopped { why: Why::Memory, .. }));
+    match witness {
+        Witness::Kernel => is_fault(death),
+        _ => chosen && nameless && death.who.unit.is_none() && death.who.cgroup.is_none(),
+    }
 }
 
 /// Whether a resource is shared memory, lacking or failing.

@@ -15,6 +15,7 @@ mod oom_numbers;
 mod oom_report;
 #[cfg(test)]
 mod oom_tests;
+mod reasons;
 mod settle;
 mod traceback;
 
@@ -228,6 +229,13 @@ fn merge_who(who: &mut Who, more: &Who) {
             known.clone_from(new);
         }
     }
+    // Compose leaves the project's name out; the engine's commands need it.
+    if let (Some(known), Some(new)) = (&mut who.container_name, &more.container_name)
+        && new.len() > known.len()
+        && identity::same_name(known, new)
+    {
+        known.clone_from(new);
+    }
 }
 
 /// What gathering gives.
@@ -261,7 +269,9 @@ pub fn gather(facts: &[Fact], inputs: &[Input]) -> Gathered {
     let (facts, inputs) = (facts.as_slice(), sorted.as_slice());
     let mut context = Context::new(facts, inputs);
     let mut deaths = ledger::deaths(facts, inputs);
+    reasons::asked(&mut deaths);
     join::faults(&mut deaths);
+    join::devices(&mut deaths);
     join::containers(&mut deaths, facts, inputs);
     join::reports(&mut deaths, facts, inputs);
     join::senders(&mut deaths, facts, inputs);

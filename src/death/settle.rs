@@ -1,7 +1,7 @@
 //! Last corrections to the deaths: symptoms of one cause become one death, quotations go, consequences are marked.
 
 use super::identity::{Relation, agree, agree_id, clocks, compare, moments};
-use super::{Aside, Death, consequences};
+use super::{Aside, Death, consequences, reasons};
 use crate::fact::{Fact, Resource, What, Who, Why, Witness};
 use crate::seen::{Input, Kind};
 use crate::time::Stamp;
@@ -11,11 +11,17 @@ use crate::units::Signal;
 /// consequences are marked, and the earliest comes first.
 pub(super) fn settle(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input]) {
     semaphores(deaths);
+    reasons::aborts(deaths);
+    reasons::sockets(deaths);
+    reasons::escalations(deaths);
+    reasons::escalated(deaths);
     one_full(deaths, Resource::Shm);
     one_full(deaths, Resource::Disk);
     beside_others(deaths);
     quotations(deaths, facts);
-    consequences::mark(deaths);
+    reasons::survived(deaths);
+    let boots = reasons::boots(deaths, facts, inputs);
+    consequences::mark(deaths, &boots);
     strangers(deaths, facts, inputs);
     deaths.sort_by_key(|death| (death.late, death.consequence, death.beside, death.order));
     earliest_first(deaths);

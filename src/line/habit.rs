@@ -110,8 +110,13 @@ impl Habits {
         let prefixes: Vec<_> = texts.iter().filter_map(|text| self.prefix(kind, text)).collect();
         let wide = prefixes.iter().all(|prefix| prefix.rest.is_empty() || prefix.rest.starts_with(' '));
         let others = texts.len() - prefixes.len();
-        // A prompt, a heading and a last word of the tool itself may stand without the prefix.
+        // A prompt, a heading and a last word of the tool itself may stand without the prefix. A launcher says more below what
+        // its ranks said; a rank's traceback shows what the numbers are.
         let fewest = if kind == Kind::Early { 1 } else { FEWEST };
+        let others = match kind {
+            Kind::Rank | Kind::Label if prefixes.len() >= others && prefixes.iter().any(|prefix| proves(prefix.rest)) => 0,
+            _ => others,
+        };
         if prefixes.len() < fewest || prefixes.len() < 2 * others || others > 2.max(texts.len() / 10) {
             return false;
         }
@@ -126,7 +131,7 @@ impl Habits {
                 true
             }
             // A label before every line of a single rank is as likely a step that goes by slowly.
-            Kind::Rank if count.len() == 1 => others == 0 && prefixes.iter().any(|prefix| proves(prefix.rest)),
+            Kind::Rank if count.len() == 1 => prefixes.len() == texts.len() && prefixes.iter().any(|prefix| proves(prefix.rest)),
             Kind::Face => true,
             Kind::Early => early::shown(prefixes.iter().map(|prefix| (prefix.key, prefix.rest))),
             Kind::Rank | Kind::Label => count.len() >= 2 && count.len() * 3 <= prefixes.len(),

@@ -14,6 +14,7 @@ mod container;
 mod documents;
 mod early;
 mod habit;
+mod hosted;
 mod journal;
 mod json;
 mod kernel;

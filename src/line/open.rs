@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::time;
 
-use super::{Envelope, carrier, ci, clean, container, json, kernel, logging, pairs, parts, rank, syslog};
+use super::{Envelope, carrier, ci, clean, container, hosted, json, kernel, logging, pairs, parts, rank, syslog};
 
 /// Envelopes nest a few deep; more than this is hostile text.
 const DEPTH: usize = 12;
@@ -50,6 +50,7 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
             // The output of `date -Iseconds` is the message itself.
             Some((found, "")) if found.zone == time::Zone::Offset && found.digits == 0 => None,
             Some((found, rest)) => container::cri(&found, rest, envelope)
+                .or_else(|| hosted::cell(found.stamp, rest, envelope))
                 .or_else(|| ci::stamped(&found, rest, envelope))
                 .or_else(|| kernel::iso(&found, rest, envelope))
                 .or_else(|| container::logcli(&found, rest, envelope))
@@ -72,12 +73,13 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
         },
         b' ' => logging::rich(text).or_else(|| rank::label(text, envelope)).or_else(|| carrier::indented(text)),
         // None of the envelopes that begin with a letter is without all of these.
-        b'a'..=b'z' | b'A'..=b'Z' if !has(text, [b':', b'|', b'=']) && !has(text, [b'\t'; 3]) => None,
+        b'a'..=b'z' | b'A'..=b'Z' if !has(text, [b':', b'|', b'=']) && !has(text, [b'\t'; 3]) => hosted::dyno(text, envelope),
         b'a'..=b'z' | b'A'..=b'Z' => kernel::decoded(text, envelope)
             .or_else(|| timed(text).then(|| syslog::stamped(text, envelope))?)
             .or_else(|| syslog::bare(text, envelope))
             .or_else(|| logging::word(text, envelope))
             .or_else(|| has(text, [b'=', b'=', b'=']).then(|| pairs::mixed(text, envelope))?)
+            .or_else(|| hosted::dyno(text, envelope))
             .or_else(|| ci::section(text, envelope))
             .or_else(|| ci::job(text, envelope))
             .or_else(|| rank::ansible(text, envelope))

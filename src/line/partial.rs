@@ -1,4 +1,5 @@
-//! Joins the pieces into which container runtimes cut long lines (16 KiB in Docker, containerd and CRI-O).
+//! Joins the pieces into which container runtimes cut long lines (16 KiB in Docker, containerd and CRI-O), and asciinema the
+//! output of a terminal.
 
 use std::borrow::Cow;
 
@@ -61,12 +62,26 @@ fn cri(text: &str, waiting: bool) -> Option<Piece<'_>> {
     Some(Piece { text: Cow::Borrowed(entry.text), when: Some(entry.stamp), error: entry.error, last: !told, told })
 }
 
+/// An event of a cast of asciinema (format 2 and 3): `[0.25, "o", "Killed\r\n"]`, and the exit status of the session, `"x"`.
+fn cast(text: &str) -> Option<Piece<'_>> {
+    let kind = text.split_once(',')?.1.trim_start();
+    if !(kind.starts_with("\"o\"") || kind.starts_with("\"x\"")) {
+        return None;
+    }
+    let event: serde_json::Value = serde_json::from_str(text).ok()?;
+    let (_, kind, data) = (event.get(0)?.as_f64()?, event.get(1)?.as_str()?, event.get(2)?.as_str()?);
+    let data = if kind == "x" { format!("exit status {data}\n") } else { data.to_owned() };
+    let last = data.ends_with(['\n', '\r']);
+    Some(Piece { text: Cow::Owned(data), when: None, error: false, last, told: true })
+}
+
 impl Partials {
     /// Takes a line if it is a piece of one.
     pub(super) fn take(&mut self, text: &str, number: u64, sink: &mut dyn FnMut(Line<'_>)) -> bool {
         let waiting = self.streams.iter().any(Option::is_some);
         let piece = match text.bytes().next() {
             Some(b'{') => docker(text, waiting),
+            Some(b'[') => cast(text),
             Some(b'0'..=b'9') => cri(text, waiting),
             _ => None,
         };
@@ -122,6 +137,22 @@ impl Pending {
     fn end(self, sink: &mut dyn FnMut(Line<'_>)) {
         let envelope = Envelope { when: self.when, ..Envelope::default() };
         let text = super::clean::strip_owned(self.text);
-        emit(text.trim_end_matches(['\n', '\r']).into(), envelope, self.number, 0, sink);
+        for line in text.split(['\n', '\r']).filter(|line| !line.is_empty()) {
+            emit(line.into(), envelope.clone(), self.number, 0, sink);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::line::tests::lines_in;
+
+    #[test]
+    fn the_output_of_a_cast_becomes_lines() {
+        let cast = "{\"version\": 2, \"width\": 80, \"height\": 24}\n[0.4, \"o\", \"$ python train.py\\r\\nKil\"]\n[0.5, \"i\", \"x\"]\n[0.6, \"o\", \"led\\r\\n$ \"]\n[0.7,\"x\",\"137\"]\n";
+        let lines: Vec<_> = lines_in(cast).into_iter().map(|line| line.text.into_owned()).collect();
+        assert!(lines.contains(&"$ python train.py".to_owned()) && lines.contains(&"Killed".to_owned()), "{lines:?}");
+        assert!(lines.iter().any(|line| line.ends_with("exit status 137")), "{lines:?}");
+        assert_eq!(lines_in("[0, \"oil\", 3]").first().map(|line| line.text.to_string()).as_deref(), Some("[0, \"oil\", 3]"));
     }
 }

@@ -196,13 +196,15 @@ pub(super) const TABLE: &[Pattern] = &[
             "Operating system is shutting down for computer '",
             "wrapper script does not seem to be touching the log file in ",
             "Cannot contact ",
+            "We stopped hearing from agent ",
         ],
-        regex: r"^(?:##\[error\]|::error::|Error: )?(?:The (?:runner|agent) has received a shutdown signal\..*|The (?:hosted|self-hosted) (?:runner|agent): .+ lost communication with the server\..*|Operating system is shutting down for computer '[^']+'|wrapper script does not seem to be touching the log file in \S+|Cannot contact \S+: (?:java|hudson)\..*)\s*$",
+        regex: r"^(?:##\[error\]|::error::|Error: )?(?:The (?:runner|agent) has received a shutdown signal\..*|The (?:hosted|self-hosted) (?:runner|agent): .+ lost communication with the server\..*|Operating system is shutting down for computer '[^']+'|wrapper script does not seem to be touching the log file in \S+|Cannot contact \S+: (?:java|hudson)\..*|We stopped hearing from agent .+\. Verify the agent machine is running.*)\s*$",
         read: |_| vec![Claim::new(What::Infrastructure, Who::role(Role::Job))],
         samples: &[
             "##[error]The runner has received a shutdown signal. This can happen when the runner service is stopped, or a manually started runner is canceled.",
             "The self-hosted runner: gpu-7 lost communication with the server. Verify the machine is running and has a healthy network connection. Anything in your workflow that terminates the runner process, starves it for CPU/Memory, or blocks its network access can cause this error.",
             "wrapper script does not seem to be touching the log file in /home/jenkins/agent/workspace/x@tmp/durable-5a1b",
+            "##[error]We stopped hearing from agent gpu-3. Verify the agent machine is running and has a healthy network connection.",
         ],
         near_misses: &["trainer has received a shutdown signal", "Cannot contact the license server"],
     },
@@ -226,15 +228,22 @@ pub(super) const TABLE: &[Pattern] = &[
             "Aborted by PBS Server",
         ],
     },
-    // GitHub's limit of a job or step.
+    // GitHub's and Azure's limit of a job or step, and the `timeout` step of Jenkins.
     Pattern {
         id: "github/timeout",
         witness: Witness::Supervisor,
-        stems: &["has exceeded the maximum execution time of ", "has timed out after "],
-        regex: r"^(?:##\[error\]|Error: )?The (?:job|job running on runner .+|action '.*') has (?:exceeded the maximum execution time of|timed out after) (?:\d+ minutes\.|\d[\dhms]*)\s*$",
+        stems: &[
+            "has exceeded the maximum execution time of ",
+            "has timed out after ",
+            " ran longer than the maximum time of ",
+            "Cancelling nested steps due to timeout",
+        ],
+        regex: r"^(?:##\[error\]|Error: )?The (?:job|job running on runner .+|action '.*') has (?:exceeded the maximum execution time of|timed out after) (?:\d+ minutes\.|\d[\dhms]*)\s*$|^(?:##\[error\])?The job running on agent .+ ran longer than the maximum time of \d+ minutes\.|^Cancelling nested steps due to timeout\s*$",
         read: |_| vec![Claim::new(What::Stopped { by: "CI", why: Why::TimeLimit, signal: None }, Who::role(Role::Job))],
         samples: &[
             "##[error]The job running on runner GitHub Actions 12 has exceeded the maximum execution time of 360 minutes.",
+            "##[error]The job running on agent gpu-1 ran longer than the maximum time of 60 minutes. For more information, see https://go.microsoft.com/fwlink/?linkid=2077134",
+            "Cancelling nested steps due to timeout",
         ],
         near_misses: &["The test has exceeded the maximum execution time of 5 minutes."],
     },

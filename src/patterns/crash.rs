@@ -57,6 +57,35 @@ pub(super) const TABLE: &[Pattern] = &[
             "*** SIGBUS means a bad address ***",
         ],
     },
+    // Training loops that save their state when they are asked to end: PyTorch Lightning's signal connector (1.5 and later),
+    // Megatron-LM, Composer, and scripts of one's own.
+    Pattern {
+        id: "crash/asked",
+        witness: Witness::Program,
+        stems: &["eceived SIGTERM", "aught SIGTERM", "ot SIGTERM", "signal SIGTERM", "signal 15", "receiving SIGTERM"],
+        regex: r#"^(?:[^"'`#]{0,60}[\]:>] )?(?:[Rr]eceived|[Cc]aught|[Gg]ot|[Hh]andling|exiting program after receiving) (?:signal )?(?:SIGTERM|15)\b(?: ?\(\w+\)|: 15)?(?:[.,;!].{0,120}| -+ .{0,120}| signal[.,;!]?.{0,120})?\s*$"#,
+        // Who carries on did not end of it.
+        read: |caps| {
+            let on = ["carrying on", "ignor", "ontinu", "ypass"].iter().any(|word| caps.line.text.contains(word));
+            let what = What::Caught { signal: crate::units::Signal::TERM, hint: false };
+            if on { Vec::new() } else { vec![Claim::bare(what)] }
+        },
+        samples: &[
+            "Received SIGTERM, saving checkpoint",
+            "[rank: 0] Received SIGTERM: 15",
+            "Got signal 15",
+            "exiting program after receiving SIGTERM.",
+            "WARNING: caught SIGTERM; will stop after this step",
+        ],
+        near_misses: &[
+            "Received Signals.SIGTERM death signal, shutting down workers",
+            "Received 15 death signal, shutting down workers",
+            "if it received SIGTERM, save",
+            "*** SIGTERM received by PID 16738 (TID 16738) on cpu 20 from PID 16165; stack trace: ***",
+            "Received SIGTERM handler at start",
+            "caught SIGTERM, carrying on",
+        ],
+    },
     // UCX (ucs/debug/debug.c).
     Pattern {
         id: "crash/ucx",
@@ -128,13 +157,18 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "crash/go-exit",
         witness: Witness::Supervisor,
         stems: &["signal: "],
-        regex: r"^(?:exit status: |[Ee]rror: )?signal: (?<signal>killed|bus error|segmentation fault|aborted|terminated|illegal instruction|floating point exception)(?: \(core dumped\))?\s*$",
+        regex: r#"^(?:exit status: |[Ee]rror: |task: Failed to run task "[^"]*": )?signal: (?<signal>killed|bus error|segmentation fault|aborted|terminated|illegal instruction|floating point exception)(?: \(core dumped\))?\s*$"#,
         read: |caps| {
             let signal = caps.get("signal").and_then(crate::units::Signal::from_description);
             let what = signal.map(|signal| What::Ended { how: How::Signal(signal), hint: false });
             what.map(Claim::bare).into_iter().collect()
         },
-        samples: &["signal: killed", "exit status: signal: bus error", "signal: segmentation fault (core dumped)"],
+        samples: &[
+            "signal: killed",
+            "task: Failed to run task \"train\": signal: killed",
+            "exit status: signal: bus error",
+            "signal: segmentation fault (core dumped)",
+        ],
         near_misses: &["the wrapper printed signal: killed", "signal: killed by the user", "signal: interrupt"],
     },
     // HotSpot's error report.
@@ -147,7 +181,21 @@ pub(super) const TABLE: &[Pattern] = &[
         samples: &["#  SIGBUS (0x7) at pc=0x00007f2a3c0a1b80, pid=1, tid=23"],
         near_misses: &["#  SIGBUS is not caught here"],
     },
-    // CUDA's and HIP's words for faults of a kernel or of the device, as PyTorch passes them on.
+    // nvidia-smi and NVML, where a card does not answer.
+    Pattern {
+        id: "crash/gpu-lost",
+        witness: Witness::Supervisor,
+        stems: &["Unable to determine the device handle for "],
+        regex: r"^(?:[Ee]rror: )?Unable to determine the device handle for (?:GPU|gpu) ?\S+: (?:GPU is lost\.|Unknown Error\b|Not Found\b).*$",
+        read: |_| vec![Claim::bare(What::Gpu { xid: None })],
+        samples: &[
+            "Unable to determine the device handle for GPU 0000:87:00.0: GPU is lost.  Reboot the system to recover this GPU",
+            "Unable to determine the device handle for GPU0000:87:00.0: Unknown Error",
+        ],
+        near_misses: &["Unable to determine the device handle for GPU means that it is gone"],
+    },
+    // CUDA's and HIP's words for faults of a kernel or of the device, as PyTorch passes them on. A triggered assert is none: the
+    // program checked its own numbers on the device.
     Pattern {
         id: "crash/gpu",
         witness: Witness::Program,
@@ -155,19 +203,19 @@ pub(super) const TABLE: &[Pattern] = &[
         regex: concat!(
             raised!(),
             r"(?:\s*what\(\): +)?(?:Failed: |\[[^\]]*\]:? )*(?:(?:CUDA|HIP) error: |cuda runtime error \(\d+\) : |CUDA error \S+ ')",
-            r"(?:an illegal memory access was encountered|device-side assert triggered|unspecified launch failure|uncorrectable (?:NVLink|ECC) error(?: encountered)?",
+            r"(?:an illegal memory access was encountered|unspecified launch failure|uncorrectable (?:NVLink|ECC) error(?: encountered)?",
             r"|misaligned address|an illegal instruction was encountered|hardware stack error|the launch timed out and was terminated|unknown error)"
         ),
         read: |_| vec![Claim::bare(What::Gpu { xid: None })],
         samples: &[
             "RuntimeError: CUDA error: an illegal memory access was encountered",
-            "torch.AcceleratorError: CUDA error: device-side assert triggered",
             "  what():  CUDA error: unspecified launch failure",
             "RuntimeError: CUDA error: uncorrectable ECC error encountered",
             "  what():  Failed: CUDA error /workspace/DeepEP/csrc/deep_ep.cpp:89 'an illegal memory access was encountered'",
         ],
         near_misses: &[
             "RuntimeError: CUDA error: out of memory",
+            "torch.AcceleratorError: CUDA error: device-side assert triggered",
             "if you see CUDA error: device-side assert triggered, run with",
         ],
     },

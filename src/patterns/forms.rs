@@ -95,6 +95,14 @@ pub static LOGS: &[(Form, &[&str])] = &[
     ),
     (
         Form {
+            name: "logs of hosted applications (Heroku, Fly.io, Cloud Foundry, Hugging Face, AWS Lambda)",
+            how: "heroku logs; fly logs; cf logs NAME --recent; aws logs tail NAME",
+            proves: "kill for memory, a stop that took too long, the time limit of a call",
+        },
+        &["heroku", "fly", "cf", "huggingface", "lambda"],
+    ),
+    (
+        Form {
             name: "CI logs (GitHub, GitLab, Jenkins, Buildkite, CircleCI, Azure, Travis, Bitbucket)",
             how: "gh run view ID --log",
             proves: "exit code; a runner that was lost, a time limit. What a CI says of memory is a guess",

@@ -71,6 +71,19 @@ fn row(c: &Caps<'_>) -> Vec<Claim> {
 }
 
 pub(super) const TABLE: &[Pattern] = &[
+    // kubectl run and attach (pkg/cmd/run), before the code.
+    Pattern {
+        id: "kubectl/terminated",
+        witness: Witness::Runtime,
+        stems: &[" terminated (OOMKilled)"],
+        regex: r"^pod (?:(?<namespace>[\w-]+)/)?(?<pod>[\w.-]+) terminated \(OOMKilled\)\s*$",
+        read: |c| {
+            let who = Who { pod: c.text("pod"), namespace: c.text("namespace"), ..Who::role(Role::Main) };
+            vec![Claim::new(What::OomReported { by: "kubelet", scope: Scope::Cgroup }, who)]
+        },
+        samples: &["pod ml/train-0 terminated (OOMKilled)"],
+        near_misses: &["pod ml/train-0 terminated (Error)"],
+    },
     // pkg/kubelet/oom/oom_watcher_linux.go: an event of the node, for victims whose cgroup is `/` to the kubelet.
     Pattern {
         id: "kubelet/system-oom",

@@ -4,7 +4,7 @@
 
 use super::pools::how;
 use super::{Caps, Pattern};
-use crate::fact::{Claim, How, Role, What, Who, Why, Witness};
+use crate::fact::{Claim, How, Role, Scope, What, Who, Why, Witness};
 use crate::units::Signal;
 
 fn gone(role: Role) -> Vec<Claim> {
@@ -38,11 +38,12 @@ pub(super) const TABLE: &[Pattern] = &[
             " appears to have died. It will restart automatically",
             "The Kernel crashed while executing code in the ",
             "The kernel has died, and the automatic restart has failed",
+            "Your session crashed for an unknown reason",
         ],
         regex: concat!(
             r"^(?:(?:[\w.]+\.)?DeadKernelError: Kernel died|(?:\[[A-Z] [^\]]*\] )?\w*KernelRestarter: restarting kernel \(\d+/\d+\)",
             r"|(?:Kernel Restarting:? )?The kernel (?:for \S+ )?appears to have died\. It will restart automatically\.",
-            r"|The Kernel crashed while executing code in the (?:current|previous) cell|(?:Dead kernel:? )?The kernel has died, and the automatic restart has failed\.)"
+            r"|The Kernel crashed while executing code in the (?:current|previous) cell|(?:Dead kernel:? )?The kernel has died, and the automatic restart has failed\.|Your session crashed for an unknown reason\.)"
         ),
         read: |_| gone(Role::Rank),
         samples: &[
@@ -51,6 +52,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "AsyncIOLoopKernelRestarter: restarting kernel (1/5), keep random ports",
             "The kernel for train.ipynb appears to have died. It will restart automatically.",
             "The Kernel crashed while executing code in the current cell or a previous cell. Please review the code in the cell(s) to identify a possible cause of the failure.",
+            "Your session crashed for an unknown reason.",
             "Dead kernel: The kernel has died, and the automatic restart has failed. It is possible the kernel cannot be restarted.",
         ],
         near_misses: &[
@@ -59,16 +61,20 @@ pub(super) const TABLE: &[Pattern] = &[
             "Kernel restarted: 1f2e",
         ],
     },
-    // Colab's and Kaggle's banners: the front end explains what it only saw from afar.
+    // Colab's and Kaggle's banners. Both have another one for crashes that they cannot explain, so this is their word, though
+    // given from afar.
     Pattern {
         id: "jupyter/out-of-memory",
-        witness: Witness::Supervisor,
+        witness: Witness::Program,
         stems: &[
             "Your session crashed after using all available RAM",
             "Your notebook tried to allocate more memory than is available",
         ],
         regex: r"^(?:Your session crashed after using all available RAM\.|Your notebook tried to allocate more memory than is available\. It has restarted\.)",
-        read: |_| vec![Claim::new(What::Ended { how: How::Signal(Signal::KILL), hint: true }, Who::role(Role::Rank))],
+        read: |_| {
+            let what = What::OomReported { by: "the notebook's platform", scope: Scope::Unknown };
+            vec![Claim::new(what, Who::role(Role::Rank))]
+        },
         samples: &[
             "Your session crashed after using all available RAM. If you are interested in access to high-RAM runtimes, you may want to check out Colab Pro.",
             "Your notebook tried to allocate more memory than is available. It has restarted.",

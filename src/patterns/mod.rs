@@ -18,10 +18,13 @@ mod exhaustion;
 mod finished;
 mod forms;
 mod gate;
+mod hosted;
+mod keepers;
 mod kernel_fault;
 mod kernel_oom;
 mod kernel_stats;
 mod kubernetes;
+mod languages;
 mod limits;
 mod listing;
 mod lost;
@@ -30,6 +33,7 @@ mod oomd;
 mod paddle;
 mod pbs;
 mod pools;
+mod preempted;
 mod python;
 mod ray;
 mod resources;
@@ -46,6 +50,7 @@ mod status;
 mod sudo;
 mod systemd;
 mod trainers;
+mod workflows;
 
 use regex::Captures;
 
@@ -128,11 +133,14 @@ const SPEAKERS: &[&[Pattern]] = &[
     elastic::TABLE,
     exhaustion::TABLE,
     finished::TABLE,
+    keepers::TABLE,
+    hosted::TABLE,
     kernel_fault::TABLE,
     kernel_oom::TABLE,
     kernel_stats::TABLE,
     kubernetes::TABLE,
     limits::TABLE,
+    languages::TABLE,
     listing::TABLE,
     lost::TABLE,
     nccl::TABLE,
@@ -140,6 +148,7 @@ const SPEAKERS: &[&[Pattern]] = &[
     paddle::TABLE,
     pbs::TABLE,
     pools::TABLE,
+    preempted::TABLE,
     ray::TABLE,
     resources::TABLE,
     runtime_log::TABLE,
@@ -153,6 +162,7 @@ const SPEAKERS: &[&[Pattern]] = &[
     sudo::TABLE,
     systemd::TABLE,
     trainers::TABLE,
+    workflows::TABLE,
 ];
 
 /// The bones of Python tracebacks. They are a layer of their own, because the last line of a traceback (`RuntimeError:

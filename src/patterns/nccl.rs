@@ -30,7 +30,11 @@ fn version(c: &Caps<'_>) -> Option<Claim> {
 }
 
 fn failed(c: &Caps<'_>) -> Vec<Claim> {
-    let lost = c.get("remote").is_some();
+    // The words behind an aborted communicator are another message, which says why.
+    let lost = c.get("remote").is_some() || c.line.text.contains("remote process exited or there was a network error");
+    if c.line.text.contains("caught collective operation timeout") {
+        return Vec::new();
+    }
     std::iter::once(Claim::new(if lost { What::PeerLost } else { What::Nccl }, rank(c))).chain(version(c)).collect()
 }
 
@@ -94,8 +98,10 @@ pub(super) const TABLE: &[Pattern] = &[
             "RuntimeError: NCCL error in: ../torch/lib/c10d/ProcessGroupNCCL.cpp:825, unhandled system error, NCCL version 2.7.8",
             "torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:1970, remote process exited or there was a network error, NCCL version 2.20.5",
             "  (0) Unknown:  NCCL: unhandled system error. Set NCCL_DEBUG=WARN for detail.",
+            "RuntimeError: NCCL communicator was aborted on rank 0.  Original reason for failure was: [Rank 0] NCCL watchdog thread terminated with exception: NCCL error: remote process exited or there was a network error",
         ],
         near_misses: &[
+            "RuntimeError: NCCL communicator was aborted on rank 3.  Original reason for failure was: [Rank 3] Watchdog caught collective operation timeout: WorkNCCL(OpType=ALLREDUCE, Timeout(ms)=1800000) ran for 1808499 milliseconds before timing out.",
             "    raise RuntimeError(f\"NCCL error in: {file}, {text}\")",
             "if you see NCCL error in: your log, set NCCL_DEBUG=INFO",
         ],
@@ -129,6 +135,52 @@ pub(super) const TABLE: &[Pattern] = &[
             "gpu01:97:214 [0] NCCL INFO [Service thread] Connection closed by localRank 3",
             "#0 /gloo/transport/tcp/pair.cc:598",
         ],
+    },
+    // c10d's sockets: TCPStore.cpp and socket.cpp (1.8 and later), SMDDP, Horovod. The words are errno's.
+    Pattern {
+        id: "nccl/socket",
+        witness: Witness::Program,
+        stems: &["Connection reset by peer", "Connection closed by peer", "Error: Broken pipe", "Error: Socket Timeout"],
+        regex: r"^(?:E {2,}| ?)(?:RuntimeError|(?:[\w.]+\.)?Dist(?:Network|Store|Backend)?Error): (?:\[\d+\] is setting up NCCL communicator and retrieving ncclUniqueId from \[\d+\] .* got error: )?(?:Connection reset by peer|Connection closed by peer|Broken pipe|Socket Timeout)(?:\. This may indicate .*|\..*)?\s*$",
+        read: |c| vec![Claim::new(What::PeerLost, rank(c))],
+        samples: &[
+            "RuntimeError: Connection reset by peer",
+            "RuntimeError: Broken pipe",
+            "RuntimeError: Socket Timeout",
+            "torch.distributed.DistBackendError: [1] is setting up NCCL communicator and retrieving ncclUniqueId from [0] via c10d key-value store by key '0', but store->get('0') got error: Connection reset by peer",
+            "torch.distributed.DistNetworkError: Connection reset by peer",
+        ],
+        near_misses: &[
+            "ConnectionResetError: [Errno 104] Connection reset by peer",
+            "RuntimeError: download failed: Connection reset by peer",
+            "RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Read error [10.0.0.7]:44410: Connection reset by peer",
+        ],
+    },
+    // c10d's TCPStore, where not all ranks came (1.9 and later).
+    Pattern {
+        id: "nccl/store-timeout",
+        witness: Witness::Program,
+        stems: &[" seconds waiting for clients"],
+        regex: r"^(?:E {2,}| ?)(?:(?:[\w.]+\.)?\w*Error: )?Timed out after (?<seconds>\d+) seconds waiting for clients\. \d+/\d+ clients joined\.",
+        read: |c| vec![Claim::bare(What::TimedOut { seconds: c.num("seconds") })],
+        samples: &[
+            "torch.distributed.DistStoreError: Timed out after 1801 seconds waiting for clients. 1/2 clients joined.",
+            "RuntimeError: Timed out after 301 seconds waiting for clients. 3/4 clients joined.",
+        ],
+        near_misses: &["Timed out after 3 seconds waiting for clients of the shop"],
+    },
+    // tsl's coordination service under JAX and TensorFlow.
+    Pattern {
+        id: "nccl/coordination",
+        witness: Witness::Program,
+        stems: &["(stopped sending heartbeats)", "heartbeat timeout"],
+        regex: r"(?:UNAVAILABLE: |^)(?:The following tasks are unhealthy \(stopped sending heartbeats\)|Task \S+ heartbeat timeout\.)",
+        read: |_| vec![Claim::bare(What::PeerLost)],
+        samples: &[
+            "Coordination agent is in error state: UNAVAILABLE: The following tasks are unhealthy (stopped sending heartbeats):",
+            "UNAVAILABLE: Task /job:jax_worker/replica:0/task:3 heartbeat timeout. This indicates that the remote task has failed",
+        ],
+        near_misses: &["raise the heartbeat timeout"],
     },
     // gloo's transport/tcp/unbound_buffer.cc.
     Pattern {

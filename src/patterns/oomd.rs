@@ -3,7 +3,7 @@
 //! They send their signals themselves, so the kernel's log holds no OOM report of such a kill.
 
 use super::{Caps, Pattern};
-use crate::fact::{Claim, Scope, What, Who, Why, Witness};
+use crate::fact::{Claim, Role, Scope, What, Who, Why, Witness};
 use crate::units::Signal;
 
 fn stopped(by: &'static str, signal: Option<Signal>, who: Who) -> Vec<Claim> {
@@ -56,15 +56,31 @@ pub(super) const TABLE: &[Pattern] = &[
         samples: &["  Sending SIGTERM to the victim", "Sending SIGKILL to the victim"],
         near_misses: &["The victim doesn't respond on corrective action in 1.003s", "Not Sending SIGTERM to the victim"],
     },
+    // nohang 0.2: whom it will send its next signal to.
+    Pattern {
+        id: "oomd/nohang-victim",
+        witness: Witness::Supervisor,
+        stems: &["TOP-1 of victims: "],
+        regex: r"^TOP-1 of victims: (?<comm>.+) \(pid (?<pid>\d+), badness \d+\)",
+        read: |c| vec![Claim::new(What::Current, victim(c))],
+        samples: &["TOP-1 of victims: python (pid 30331, badness 904)"],
+        near_misses: &["TOP-15 of victims"],
+    },
     // Meta's oomd writes into /dev/kmsg (BaseKillPlugin.cpp, Log.cpp); `(dry)` is a rehearsal.
     Pattern {
         id: "oomd/oomd",
         witness: Witness::Supervisor,
         stems: &["oomd kill: "],
-        regex: r"^oomd kill: [\d.]+ [\d.]+ [\d.]+ (?<cgroup>\S+) \d+ ruleset:\[.*?\] detectorgroup:\[.*?\] killer:\w+ v2",
-        read: |c| stopped("oomd", Some(Signal::KILL), Who { cgroup: c.text("cgroup"), ..Who::default() }),
+        regex: r"^oomd kill: [\d.]+ [\d.]+ [\d.]+ (?<cgroup>\S+) \d+ ruleset:\[.*?\] detectorgroup:\[.*?\] killer:\[?\w+\]? v2",
+        read: |c| {
+            let cgroup = c.text("cgroup");
+            let unit = cgroup.as_deref().and_then(|path| path.rsplit('/').next()).filter(|name| name.contains('.'));
+            let who = Who { role: Role::Unit, unit: unit.map(str::to_owned), ..Who::default() };
+            stopped("oomd", Some(Signal::KILL), Who { cgroup, ..who })
+        },
         samples: &[
             "oomd kill: 27.36 10.74 2.58 system.slice/train.service 2110808064 ruleset:[protection against low swap] detectorgroup:[low swap] killer:kill_by_swap_usage v2",
+            "oomd kill: 71.92 64.10 31.88 workload.slice/train.service 122406567936 ruleset:[protection against thrashing] detectorgroup:[workload pressure] killer:[kill_by_memory_size_or_growth] v2",
         ],
         near_misses: &[
             "oomd kill: 27.36 10.74 2.58 system.slice/train.service 2110808064 ruleset:[a] detectorgroup:[b] killer:(dry)kill_by_swap_usage v2",

@@ -95,6 +95,28 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         near_misses: &["Mem: 7.2G, batch 16", "Mem:  total used free"],
     },
+    // Any program's own words about a file that it makes or fills there.
+    Pattern {
+        id: "resources/shm-use",
+        witness: Witness::Program,
+        stems: &[" /dev/shm/", "'/dev/shm/", "\"/dev/shm/"],
+        regex: r#"^(?:[^#"'`]*[\s:\]])?(?i:ftruncate|mmap(?:ed|ing)?|fill(?:ed|ing)?|writ(?:e|es|ing|ten)|cach(?:e|ed|ing)|cop(?:y|ied|ying)|extract(?:ed|ing)?|stag(?:e|ed|ing)|unpack(?:ed|ing)?|allocat(?:e|ed|ing)|creat(?:e|ed|ing)|preload(?:ed|ing)?|load(?:ed|ing)?) (?:[^#`]{0,80}\b(?:to|into|in|at|from|file) )?["']?/dev/shm/[\w.-]+[^`]*$"#,
+        // What failed there is somebody else's wording.
+        read: |c| {
+            let failed = ["rror", "No space left", "annot", "ailed"].iter().any(|word| c.line.text.contains(word));
+            if failed { Vec::new() } else { vec![Claim::bare(What::ShmUse)] }
+        },
+        samples: &[
+            "pid 1: ftruncate /dev/shm/lab_1_seg to 200 MiB succeeded",
+            "INFO caching shard 12 into /dev/shm/imagenet-12.bin",
+            "copying 40 files to /dev/shm/data",
+        ],
+        near_misses: &[
+            "dd: error writing '/dev/shm/x': No space left on device",
+            "# copy the data to /dev/shm/data first",
+            "tmpfs on /dev/shm type tmpfs (rw,nosuid,nodev)",
+        ],
+    },
     // `mount` and /proc/mounts.
     Pattern {
         id: "resources/mount",

@@ -26,10 +26,11 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "dockerd/force",
         witness: Witness::Runtime,
         stems: &["failed to exit within "],
-        regex: r"^Container (?<id>[[:xdigit:]]{12,64}) failed to exit within \d+m?s?(?: seconds| milliseconds)? of (?:signal \d+|SIG\w+|kill)? ?- using the force",
+        regex: r"^Container (?:(?<id>[[:xdigit:]]{12,64}) )?failed to exit within \d+m?s?(?: seconds| milliseconds)? of (?:signal \d+|SIG\w+|kill)? ?- using the force",
         read: |caps| stopped(caps, "dockerd", Why::StopTimeout, Some(Signal::KILL)),
         samples: &[
             "Container 1548f86b822315dd42e5cb48afc5a5fa2f801c362f742c023440c893d031969d failed to exit within 10 seconds of signal 15 - using the force",
+            "Container failed to exit within 10s of signal 15 - using the force",
         ],
         near_misses: &["a container that failed to exit within 10 seconds of signal 15 is killed"],
     },

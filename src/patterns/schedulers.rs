@@ -225,12 +225,18 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "yarn/memory",
         witness: Witness::Supervisor,
-        stems: &["Container killed by YARN for exceeding ", " is running beyond "],
+        stems: &[
+            "Container killed by YARN for exceeding ",
+            " is running beyond ",
+            "B beyond the 'PHYSICAL' memory limit",
+            "B beyond the 'VIRTUAL' memory limit",
+        ],
         regex: r"(?:^|[\s:])(?:Container killed by YARN for exceeding (?:physical |virtual )?memory limits\. \d[\d.]* \w+ of \d[\d.]* \w+ (?:physical|virtual) memory used|Container \[pid=(?<pid>\d+),containerID=\w+\] is running (?:\d+\w? )?beyond (?:the ')?(?:physical|virtual|PHYSICAL|VIRTUAL)'? memory limits?\.)",
         read: |c| stopped("YARN", Why::Memory, None, Who { role: Role::Main, ..Who::host(c.num("pid"), None) }),
         samples: &[
             "ExecutorLostFailure (executor 3 exited caused by one of the running tasks) Reason: Container killed by YARN for exceeding memory limits. 5.5 GB of 5.5 GB physical memory used. Consider boosting spark.yarn.executor.memoryOverhead.",
             "Container [pid=7830,containerID=container_1397098636321_27548_01_000297] is running beyond physical memory limits. Current usage: 2.1 GB of 2 GB physical memory used; 2.7 GB of 4.2 GB virtual memory used. Killing container.",
+            "Container [pid=20117,containerID=container_1713700000001_0007_01_000004] is running 331350016B beyond the 'PHYSICAL' memory limit. Current usage: 12.3 GB of 12 GB physical memory used; 15.0 GB of 25.2 GB virtual memory used. Killing container.",
         ],
         near_misses: &["Container killed by YARN for exceeding memory limits. Consider boosting spark.executor.memoryOverhead."],
     },

@@ -5,10 +5,10 @@ use super::{Caps, Pattern};
 use crate::fact::{Claim, How, What, Who, Witness};
 use crate::units::Signal;
 
-/// A progress bar that the dead job left without a line end.
+/// A progress bar that the dead job left without a line end, whatever its unit (`it/s`, `s/block`, `?batch/s`).
 macro_rules! bar {
     () => {
-        r"^(?:.*(?:it/s|s/it)[^\[\]]*\]\s*)?"
+        r"^(?:.*[\d?](?: ?[A-Za-z]\w*/s|s/[A-Za-z]\w*)[^\[\]]*\]\s*)?"
     };
 }
 
@@ -35,6 +35,8 @@ pub(super) const TABLE: &[Pattern] = &[
             "bash: line 1: 25413 Killed                  ( python3 -m espnet2.bin.tts_train --collect_stats true )",
             "/var/spool/slurmd/job00284/slurm_script: line 29:  8156 Killed                  python train.py",
             "t.sh: line 3: 4711 Segmentation fault      (core dumped) python train.py",
+            "/var/spool/slurmd/job55102/slurm_script: line 31: 71220 User defined signal 1   python train.py",
+            "t.sh: line 3: 4711 CPU time limit exceeded (core dumped) python train.py",
             "run.sh: line 3: 4711 Floating point exception(core dumped) python train.py",
             "t.sh : ligne 1 :  9217 Tué                     python3 train.py",
             "t.sh: línea 5: 777 Terminado (killed)      python train.py",
@@ -157,6 +159,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "Speicherzugriffsfehler (Speicherabzug geschrieben)",
             "段错误（核心已转储）",
             "Epoch 1:  31%|███       | 310/1000 [00:10<05:00,  1.2it/s, loss=0.1]Killed",
+            "fill cache:  85%|████████▌ | 12/14 [00:29<00:04,  2.48s/block]Bus error (core dumped)",
         ],
         near_misses: &["Killed by the scheduler", "  Killed", "user: Killed", "Number of workers Killed", "Terminated: true"],
     },

@@ -109,7 +109,7 @@ pub(super) const TABLE: &[Pattern] = &[
                 caps.get("signal").and_then(|text| text.strip_prefix("signal ")).and_then(|n| n.parse().ok()).map(Signal);
             let signal = caps.signal("signal").or(number).map(How::Signal);
             let code = caps.num("code").map(How::Code);
-            let who = Who { process: caps.text("process"), ..Who::default() };
+            let who = Who { process: caps.text("process"), ..Who::role(Role::Main) };
             signal.or(code).map(|how| Claim::new(What::Ended { how, hint: false }, who)).into_iter().collect()
         },
         samples: &[
@@ -118,6 +118,70 @@ pub(super) const TABLE: &[Pattern] = &[
             "exited: train (exit status 1; not expected)",
         ],
         near_misses: &["exited: train (exit status 0; expected)", "exited: none"],
+    },
+    // The words of wrappers that nobody wrote a standard for: a launcher's log, just, mprocs, poe, watchexec.
+    Pattern {
+        id: "status/in-words",
+        witness: Witness::Supervisor,
+        stems: &["y signal ", "th signal ", "to signal ", "on signal ", "y SIG", "th SIG", "to SIG", "signal: SIG"],
+        regex: concat!(
+            r#"^(?:[^"'#{}<>=|]{0,100}[^\w"'#{}<>=|-])?(?:killed|terminated|exited|died|stopped|ended|crashed|failed)(?: unexpectedly)?(?: on line \d+)?"#,
+            r" (?:by|with|due to|on)(?: signal)?:? (?:(?<name>SIG(?:KILL|BUS|SEGV|ABRT))|(?<number>[679]|11))(?: \(?(?:SIG)?[A-Za-z ]{3,24}\)?)?(?:[.,;!].{0,80})?\s*$"
+        ),
+        read: in_words,
+        samples: &[
+            "child 4420 killed by signal 9",
+            "Process 4411 (python) killed by SIGKILL",
+            "Child exited due to signal 9 Killed",
+            "WARNING: Worker 3 exited with signal SIGKILL, restarting",
+            "train.py exited with signal 7",
+            "Error: Command failed with signal SIGKILL",
+            "error: Recipe `train` was terminated on line 3 by signal 9",
+            "Error: Subprocess terminated by signal: SIGBUS",
+        ],
+        near_misses: &[
+            "if a worker is killed by signal 9, lower the batch size",
+            "the container may be killed by SIGKILL",
+            "step failed with 9",
+            "- exit 137: killed by SIGKILL",
+            "the grace period ended with 11 workers",
+        ],
+    },
+    // Python's `returncode` and `exitcode` behind words of a wrapper, honcho's `(rc=-9)`.
+    Pattern {
+        id: "status/negative",
+        witness: Witness::Supervisor,
+        stems: &[
+            "exitcode=-",
+            "exitcode: -",
+            "exit code: -",
+            "exit code -",
+            "return code -",
+            "return code: -",
+            "returncode",
+            "rc=-",
+        ],
+        regex: r#"^[^"'`#{}]{1,100}[\s(:,](?:exit ?code|return ?code|rc)(?:=|: ?| )(?<code>-(?:6|7|9|11))\)?[.,;]?\s*$"#,
+        read: |caps| {
+            let taken = in_others(&caps.line.text);
+            if taken { Vec::new() } else { deadly(caps) }
+        },
+        samples: &["run.py: subprocess died: returncode=-9", "train.1 stopped (rc=-9)", "A worker died: exitcode=-7"],
+        near_misses: &["if rc=-9 then retry with less", "run.py: subprocess died: returncode=-15", "returncode: 1"],
+    },
+    // npm and its relatives.
+    Pattern {
+        id: "status/npm",
+        witness: Witness::Supervisor,
+        stems: &["npm ERR! signal ", "npm error signal ", "\" was terminated by signal SIG"],
+        regex: r#"^(?:npm (?:ERR!|error) signal (?<signal>SIG\w+)|error: script "[^"]*" was terminated by signal (?<signal2>SIG\w+)(?: \([^)]*\))?)\s*$"#,
+        read: |caps| {
+            let signal = caps.signal("signal").or_else(|| caps.signal("signal2"));
+            let what = signal.map(|signal| What::Ended { how: How::Signal(signal), hint: false });
+            what.map(|what| Claim::new(what, Who::role(Role::Rank))).into_iter().collect()
+        },
+        samples: &["npm ERR! signal SIGKILL", "error: script \"train\" was terminated by signal SIGKILL (Forced quit)"],
+        near_misses: &["npm ERR! code 1"],
     },
     // tini -vv and dumb-init -v, the main process of a container.
     Pattern {
@@ -218,6 +282,54 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
     },
 ];
+
+/// Whether a line has a speaker of its own, who says more.
+fn in_others(text: &str) -> bool {
+    const OTHERS: [&str; 25] = [
+        "xception: ",
+        "Worker with pid",
+        "non-zero exit code",
+        "nanny",
+        "fish: ",
+        "Command terminated by signal",
+        "exited: ",
+        "[dumb-init]",
+        "mpirun noticed",
+        "DataLoader",
+        "ontainer",
+        "exits with return code",
+        "exited with status code",
+        "failed (exitcode",
+        "Process completed",
+        "return code list",
+        "step ",
+        "Task exited",
+        "crashed with exit code",
+        "entrypoint command",
+        "User process",
+        "Python process",
+        "xargs",
+        "scheduler died",
+        "Child process unexpectedly",
+    ];
+    OTHERS.iter().any(|word| text.contains(word))
+}
+
+/// An end by a signal, told in a sentence. Advice and supposition use the same words.
+fn in_words(caps: &Caps<'_>) -> Vec<Claim> {
+    const DOUBTS: [&str; 14] =
+        ["if ", "If ", "when ", "When ", "may ", "might", "could", "would", "will ", "avoid", "can be", "should", "?", "grep"];
+    let text = &caps.line.text;
+    let listed = text.trim_start().starts_with(['-', '*', '•', '>', '|', '+', '$']);
+    if listed || in_others(text) || DOUBTS.iter().any(|word| text.contains(word)) {
+        return Vec::new();
+    }
+    // A number without the word is no signal.
+    let number = caps.get("number").filter(|_| text.contains("signal")).and_then(|number| number.parse().ok()).map(Signal);
+    let signal = caps.signal("name").or(number);
+    let what = signal.map(|signal| What::Ended { how: How::Signal(signal), hint: false });
+    what.map(Claim::bare).into_iter().collect()
+}
 
 /// A status that stands for a signal by arithmetic; any other number says nothing of how the program died.
 fn deadly(caps: &Caps<'_>) -> Vec<Claim> {

@@ -113,6 +113,20 @@ pub(super) const TABLE: &[Pattern] = &[
             "     Active: failed (Result: signal) since Tue 2026-12-01 07:06:16 UTC; 4s ago",
         ],
     },
+    // systemd-run --wait, v236 and later; the status stands behind a stroke or a comma.
+    Pattern {
+        id: "systemd/run",
+        witness: Witness::Supervisor,
+        stems: &["Finished with result: ", "Main processes terminated with: "],
+        regex: r"^\s*(?:Finished with result: (?<result>oom-kill|timeout|watchdog)|Main processes terminated with: code=(?<code>killed|dumped)(?:/|, )status=(?:(?<status>\d+)/)?(?<name>[A-Z0-9]+))\s*$",
+        read: |c| if c.get("result").is_some() { result(c) } else { ended(c) },
+        samples: &[
+            "Finished with result: oom-kill",
+            "Main processes terminated with: code=killed/status=KILL",
+            "Main processes terminated with: code=killed, status=9/KILL",
+        ],
+        near_misses: &["Finished with result: success", "Main processes terminated with: code=exited/status=1"],
+    },
     // v243 to v261, and the words of v262. The count in memory.events behind it holds kills below this cgroup and those of
     // the whole machine, so how far it reached is not told.
     Pattern {
@@ -270,6 +284,16 @@ pub(super) const TABLE: &[Pattern] = &[
             "Mon 2024-05-06 11:02:13 CEST   9120  1000  1000  11 missing   /usr/bin/python3.8",
         ],
         near_misses: &["TIME                        PID UID GID SIG    COREFILE EXE        SIZE", "12 3 4 none present"],
+    },
+    // journalctl between the boots of a journal: with the id from v250, `-- Reboot --` before.
+    Pattern {
+        id: "systemd/boot",
+        witness: Witness::Supervisor,
+        stems: &["-- Boot ", "-- Reboot --"],
+        regex: r"^-- (?:Boot [0-9a-f]{32}|Reboot) --\s*$",
+        read: |_| vec![Claim::bare(What::Boot)],
+        samples: &["-- Boot 41d2a8e0f0b74a41a0c1ff3bd9ce4a10 --", "-- Reboot --"],
+        near_misses: &["-- No entries --", "-- Reboot -- see above"],
     },
     // journald (all versions) and rsyslog 8: lines that never reached the log. Only the first two lose the kernel's.
     Pattern {

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Collector, Reading};
+use super::Reading;
+use super::collector::Collector;
 use crate::fact::Who;
 use crate::line;
 use crate::patterns;

@@ -20,12 +20,14 @@ pub(super) const FORMAT: Format = Format {
     },
     samples: &[
         r#"{"jobs":[{"jobArn":"arn:aws:batch:us-east-1:111122223333:job/876da822","jobId":"876da822","jobQueue":"q","status":"FAILED","statusReason":"Essential container in task exited","attempts":[{"container":{"exitCode":137,"reason":"OutOfMemoryError: Container killed due to memory usage"},"startedAt":1710244000000,"stoppedAt":1710244363000,"statusReason":"Essential container in task exited"}],"container":{"image":"trainer:1","exitCode":137,"resourceRequirements":[{"type":"MEMORY","value":"4096"}],"linuxParameters":{"sharedMemorySize":256}}}]}"#,
+        r#"{"jobs":[{"jobName":"t","jobId":"876da822","status":"FAILED","attempts":[],"container":{"exitCode":137,"reason":"OutOfMemoryError: Container killed due to memory usage"}}]}"#,
         r#"{"source":"aws.batch","detail-type":"Batch Job State Change","detail":{"jobId":"4c7599ae","jobQueue":"q","status":"FAILED","statusReason":"Host EC2 (instance i-0123456789abcdef0) terminated.","container":{}}}"#,
     ],
 };
 
 fn is_job(value: &Value) -> bool {
-    value.get("jobId").is_some_and(Value::is_string) && value.get("status").is_some() && value.get("jobQueue").is_some()
+    let known = ["jobQueue", "jobArn", "attempts", "jobDefinition"].iter().any(|key| value.get(key).is_some());
+    value.get("jobId").is_some_and(Value::is_string) && value.get("status").is_some() && known
 }
 
 fn sniff(document: &Value) -> bool {

@@ -9,7 +9,7 @@ use super::{Entry, Reading, TextFormat, dev_shm, k8s_evicted, k8s_pod, quantity}
 /// kubernetes/kubectl pkg/describe/describe.go.
 pub(super) const FORMAT: TextFormat = TextFormat {
     id: "k8s-describe",
-    starts: &["Name:"],
+    starts: &["Name:", "State:", "Last State:"],
     read: read_text,
     form: Form {
         name: "kubectl describe pod",
@@ -19,6 +19,7 @@ pub(super) const FORMAT: TextFormat = TextFormat {
     samples: &[
         "Name:         a\nStatus:       Failed\nReason:       Evicted\nMessage:      The node was low on resource: memory. \n",
         "Name:         a\nContainers:\n  a:\n    Container ID:  containerd://945995da\n    State:          Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n",
+        "    Last State:     Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n",
     ],
 };
 
@@ -68,6 +69,9 @@ struct Pod<'a> {
 
 /// Reads every pod that a text describes.
 fn read_text(text: &str) -> Option<Reading> {
+    if !text.lines().any(|line| line.starts_with("Name:")) {
+        return read_states(text);
+    }
     if !text.contains("Container ID:") && !text.contains("Evicted") {
         return None;
     }
@@ -121,6 +125,40 @@ fn read_text(text: &str) -> Option<Reading> {
         }
     }
     finish(&mut reading, pod);
+    (!reading.entries.is_empty()).then_some(reading)
+}
+
+/// Reads the states of containers that were pasted without the description around them.
+fn read_states(text: &str) -> Option<Reading> {
+    // Within another text they may be an example of a runbook.
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    if !first.starts_with("State:") && !first.starts_with("Last State:") || !text.contains("Exit Code:") {
+        return None;
+    }
+    let mut pod = Pod::default();
+    let mut block = "";
+    for (number, line) in (1..).zip(text.lines()) {
+        let Some((key, value)) = line.trim().split_once(':').map(|(key, value)| (key, value.trim())) else { continue };
+        match key {
+            "State" | "Last State" if matches!(value, "Terminated" | "Waiting" | "Running") => {
+                let again = |c: &Described<'_>| !c.states[usize::from(key != "State")].word.is_empty();
+                if pod.containers.last().is_none_or(again) {
+                    pod.containers.push(Described { line: number, ..Described::default() });
+                }
+                block = key;
+            }
+            "Reason" | "Exit Code" | "Started" | "Finished" | "Restart Count" => {}
+            _ => block = "",
+        }
+        let Some(container) = pod.containers.last_mut().filter(|_| !block.is_empty()) else { continue };
+        if key == block {
+            field(container, key, value, number);
+        } else {
+            inner(container, block, key, value);
+        }
+    }
+    let mut reading = Reading::default();
+    finish(&mut reading, Some(pod));
     (!reading.entries.is_empty()).then_some(reading)
 }
 
@@ -235,7 +273,7 @@ fn finish(reading: &mut Reading, pod: Option<Pod<'_>>) {
             // The id is that of the current run.
             let who = Who { container: one.id.filter(|_| !previous).map(str::to_owned), ..named.clone() };
             let which = if previous { "Last State" } else { "State" };
-            let mut text = format!("{} {which} {}", one.name, state.word);
+            let mut text = format!("{} {which} {}", one.name, state.word).trim_start().to_owned();
             if !state.reason.is_empty() {
                 text = format!("{text}, Reason {}", state.reason);
             }

@@ -104,6 +104,12 @@ pub(super) fn claim(word: &str, words: &str) -> Option<What> {
         "Killing" => stopped(Why::Request, Some(Signal::TERM)),
         "ExceededGracePeriod" => stopped(Why::StopTimeout, Some(Signal::KILL)),
         "NodeNotReady" | "NodeControllerEviction" => Some(What::Infrastructure),
+        // node-problem-detector on AKS, AWS's node termination handler, Karpenter: said of the node.
+        "PreemptScheduled" => Some(What::Stopped { by: "Azure", why: Why::Preemption, signal: None }),
+        "SpotInterruption" | "SpotInterrupted" => Some(What::Stopped { by: "AWS", why: Why::Preemption, signal: None }),
+        "TerminateScheduled" | "RedeployScheduled" | "RebootScheduled" | "InstanceTerminating" | "InstanceStopping" => {
+            Some(What::Infrastructure)
+        }
         "Failed" | "BackOff" | "FailedCreatePodSandBox" if is_image_trouble(words) => Some(What::Infrastructure),
         // Kubeflow's operators (training-operator pkg/controller.v1/common/pod.go): `Pod: <ns>.<pod> exited with code <n>`.
         "ExitedWithCode" => words

@@ -9,6 +9,12 @@ use crate::fact::{EvictedFor, What, Why};
 pub(super) fn removal(reason: &str, message: &str, volume_at_shm: impl Fn(&str) -> Option<bool>) -> Option<What> {
     let stopped = |why| Some(What::Stopped { by: "kubelet", why, signal: None });
     match reason {
+        // Karpenter drains nodes under the kubelet's word, and Volcano, Kueue and the descheduler have words of their own.
+        "Evicted" if message.starts_with("Evicted pod") => Some(What::Evicted(EvictedFor::Preemption)),
+        "Evict" if message.contains("because of preempt") => Some(What::Evicted(EvictedFor::Preemption)),
+        "EvictedDueToPreempted" => Some(What::Evicted(EvictedFor::Preemption)),
+        "ScaleDown" if message.starts_with("deleting pod for node scale down") => Some(What::Evicted(EvictedFor::Preemption)),
+        _ if message.contains(" node by sigs.k8s.io/descheduler") => Some(What::Evicted(EvictedFor::Preemption)),
         "Evicted" => Some(What::Evicted(evicted_for(message, volume_at_shm))),
         "Preempting" | "Preempted" | "TaintManagerEviction" if message.starts_with("Cancelling") => None,
         "Preempting"
@@ -103,6 +109,15 @@ mod tests {
             ("", EvictedFor::Unknown),
         ] {
             assert_eq!(removal("Evicted", message, |_| None), Some(What::Evicted(reason)), "{message}");
+        }
+        for (word, message) in [
+            ("Evicted", "Evicted pod: Underutilized"),
+            ("Evict", "Pod is evicted, because of preempt"),
+            ("EvictedDueToPreempted", "Preempted to accommodate a workload due to prioritization in the ClusterQueue"),
+            ("ScaleDown", "deleting pod for node scale down"),
+            ("RemoveDuplicates", "pod evicted from gpu-1 node by sigs.k8s.io/descheduler"),
+        ] {
+            assert_eq!(removal(word, message, |_| None), Some(What::Evicted(EvictedFor::Preemption)), "{message}");
         }
     }
 }

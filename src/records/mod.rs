@@ -8,6 +8,7 @@ mod aws_batch;
 mod cgroup_files;
 mod cgroup_stat;
 mod cloud_jobs;
+mod cloud_machines;
 mod cloud_run;
 mod coredump_json;
 mod crictl_inspect;
@@ -31,6 +32,7 @@ mod k8s_workload;
 mod kubelet_log;
 mod meminfo;
 mod nomad;
+mod notebook;
 mod podman_inspect;
 mod qacct;
 mod quantity;
@@ -85,6 +87,7 @@ pub static FORMATS: &[Format] = &[
     cloud_run::FORMAT,
     google_cloud::OPERATION,
     google_cloud::AUDIT,
+    cloud_machines::FORMAT,
     coredump_json::FORMAT,
     elastic_error::FORMAT,
 ];
@@ -103,6 +106,8 @@ pub static TEXTS: &[TextFormat] = &[
     cgroup_stat::FORMAT,
     crictl_ps::FORMAT,
     meminfo::FORMAT,
+    notebook::JUPYTER,
+    notebook::KAGGLE,
 ];
 
 /// The format of a document, if any format knows it.
@@ -189,6 +194,8 @@ pub struct Reading {
     pub entries: Vec<Entry>,
     /// Text for the patterns.
     pub remarks: Vec<Remark>,
+    /// Whether nothing else of the text is anybody's own words: its lines are not read once more.
+    pub whole: bool,
 }
 
 impl Reading {

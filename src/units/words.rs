@@ -95,6 +95,12 @@ pub(super) const DESCRIPTIONS: &[(u8, &[&str])] = &[
             "強制結束",
         ],
     ),
+    (10, &["user defined signal 1"]),
+    (12, &["user defined signal 2"]),
+    (14, &["alarm clock"]),
+    (24, &["cpu time limit exceeded"]),
+    (25, &["file size limit exceeded"]),
+    (31, &["bad system call"]),
     (
         11,
         &[

@@ -22,6 +22,19 @@ pub(super) fn hardware(death: &Death, _: &Context) -> Option<Finding> {
 pub(super) fn by_signal(death: &Death, _: &Context) -> Option<Finding> {
     let signal = death.signal?;
     let who = subject(death);
+    // Who aborts for a reason that was told is judged by the reason.
+    let told = |what: &What| {
+        matches!(
+            what,
+            What::TimedOut { .. }
+                | What::Gpu { .. }
+                | What::Nccl
+                | What::Stopped { why: Why::Watchdog, signal: Some(Signal::ABRT), .. }
+        )
+    };
+    if signal == Signal::ABRT && death.find(told).is_some() {
+        return None;
+    }
     let (cause, text) = match signal {
         Signal::SEGV => (Cause::Segfault, format!("{who} crashed in native code (SIGSEGV).")),
         Signal::ABRT => {
@@ -42,10 +55,5 @@ pub(super) fn by_signal(death: &Death, _: &Context) -> Option<Finding> {
         Signal::KILL | Signal::BUS => return None,
         other => (Cause::Other, format!("{who} was ended by {other}.")),
     };
-    let watchdog = death.find(|w| matches!(w, What::Stopped { why: Why::Watchdog, .. }));
-    let found = Finding::new(cause, Grade::Proven, sentence(&text));
-    Some(match watchdog {
-        Some(fact) => found.because(fact, "a watchdog found the program hanging"),
-        None => found,
-    })
+    Some(Finding::new(cause, Grade::Proven, sentence(&text)))
 }

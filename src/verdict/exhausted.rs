@@ -11,7 +11,8 @@ pub(super) fn refused(death: &Death, context: &Context) -> Option<Finding> {
     if death.signal.is_some_and(|s| s != Signal::ABRT) {
         return None;
     }
-    let fact = death.find(|w| matches!(w, What::Refused { .. }))?;
+    // A full disk explains whatever else was refused beside it.
+    let fact = death.refused(Resource::Disk).or_else(|| death.find(|w| matches!(w, What::Refused { .. })))?;
     let What::Refused { resource, by, errno, .. } = &fact.what else { return None };
     let limit = limited(*resource, context);
     if let (Resource::Threads, Some((_, says))) = (resource, &limit) {
@@ -22,7 +23,12 @@ pub(super) fn refused(death: &Death, context: &Context) -> Option<Finding> {
     let (cause, text) = match resource {
         Resource::Descriptors => (Cause::FdLimit, "ran out of file descriptors"),
         Resource::Disk => (Cause::DiskFull, "found no room on a disk"),
-        Resource::HostMemory | Resource::Maps | Resource::Threads => {
+        Resource::Threads => {
+            let python = death.find(|w| matches!(w, What::Raised { .. })).is_some() || death.traceback.is_some();
+            let cause = if python { Cause::PythonException } else { Cause::Other };
+            (cause, "was refused a further thread or process: a limit on their number, seldom a lack of memory")
+        }
+        Resource::HostMemory | Resource::Maps => {
             (Cause::MemoryError, "was refused memory by the allocator or the kernel; no process was killed")
         }
         Resource::GpuMemory => (Cause::CudaOom, "ran out of memory on the accelerator"),
@@ -82,21 +88,25 @@ fn limited(resource: Resource, context: &Context) -> Option<(&Fact, String)> {
 
 /// A Python exception.
 pub(super) fn raised(death: &Death, context: &Context) -> Option<Finding> {
-    if death.signal.is_some() {
+    if death.signal.is_some_and(|signal| signal != Signal::ABRT) {
         return None;
     }
     let gpu = death.find(|w| matches!(w, What::Gpu { .. }));
     if let Some(fact) = gpu {
-        return Some(
-            Finding::new(Cause::GpuFault, Grade::Proven, "A GPU or its driver failed.")
-                .because(fact, "the driver or CUDA says so"),
-        );
+        let text = match fact.what {
+            What::Gpu { xid: Some(_) } => "A GPU or its driver failed.",
+            _ => "The GPU reported a fault: of the card, of its driver, or of what the program ran on it.",
+        };
+        return Some(Finding::new(Cause::GpuFault, Grade::Proven, text).because(fact, "the driver or CUDA says so"));
     }
     if let Some(fact) = death.find(|w| matches!(w, What::Nccl)) {
         return Some(
             Finding::new(Cause::Nccl, Grade::Proven, "NCCL failed, for a reason other than room in /dev/shm.")
                 .because(fact, "NCCL's own error"),
         );
+    }
+    if death.signal.is_some() {
+        return None;
     }
     let traceback = death.traceback.as_ref()?;
     if death.find(|w| matches!(w, What::Raised { .. })).is_none_or(|f| f.place != traceback.raised.place) {
@@ -116,7 +126,9 @@ pub(super) fn raised(death: &Death, context: &Context) -> Option<Finding> {
         }
         "OutOfMemoryError" => (Cause::CudaOom, format!("The accelerator ran out of memory{worker}.")),
         "KeyboardInterrupt" => (Cause::Interrupted, "The program was interrupted (SIGINT).".to_owned()),
-        "TimeoutError" | "Timeout" => (Cause::Timeout, format!("Something waited in vain{worker}{at}.")),
+        "TimeoutError" | "Timeout" | "TimeoutExpired" | "RendezvousTimeoutError" => {
+            (Cause::Timeout, format!("Something waited in vain{worker}{at}."))
+        }
         "DistBackendError" => (Cause::Nccl, format!("The collective communication failed{at}.")),
         _ => (Cause::PythonException, format!("{kind} was raised{worker}{at}.")),
     };
@@ -130,6 +142,11 @@ pub(super) fn raised(death: &Death, context: &Context) -> Option<Finding> {
 
 /// A hang.
 pub(super) fn waited(death: &Death, _: &Context) -> Option<Finding> {
+    let watchdog = |w: &What| matches!(w, What::Stopped { why: Why::Watchdog, .. });
+    if let Some(fact) = death.find(watchdog).filter(|_| death.signal == Some(Signal::ABRT)) {
+        let text = sentence(&format!("{} hung: a watchdog ended it with SIGABRT.", subject(death)));
+        return Some(Finding::new(Cause::Timeout, Grade::Proven, text).because(fact, "a watchdog found the program hanging"));
+    }
     let fact = death.find(|w| matches!(w, What::TimedOut { .. }))?;
     let text = "Something waited in vain: the program hung, nothing here says on what.";
     Some(Finding::new(Cause::Timeout, Grade::Proven, text).because(fact, "a time-out, not a death"))

@@ -3,7 +3,7 @@
 use super::says::{sentence, subject};
 use super::{Cause, Finding, Grade};
 use crate::death::{Context, Death, Join, OomReport};
-use crate::fact::{ContainerEvent, EvictedFor, Limit, Reason, Scope, Status, What, Why};
+use crate::fact::{ContainerEvent, EvictedFor, Limit, Reason, Scope, Status, What, Why, Witness};
 use crate::units::{Bytes, Signal};
 
 /// The kernel's own report, joined to this death.
@@ -117,7 +117,9 @@ pub(super) fn evicted(death: &Death, _: &Context) -> Option<Finding> {
 
 /// Daemons and schedulers that kill for memory in user space; the kernel logs nothing then.
 pub(super) fn killed_by_daemon(death: &Death, _: &Context) -> Option<Finding> {
-    let fact = death.find(|w| matches!(w, What::Stopped { why: Why::Memory, .. }))?;
+    let memory = |w: &What| matches!(w, What::Stopped { why: Why::Memory, .. });
+    let last = |w: &What| matches!(w, What::Stopped { why: Why::Memory, signal, .. } if *signal == death.signal);
+    let fact = death.find(last).or_else(|| death.find(memory))?;
     let What::Stopped { by, signal, .. } = &fact.what else { return None };
     let signal = signal.unwrap_or(Signal::KILL);
     let text = format!("{by} ended {} with {signal} because memory was short.", subject(death));
@@ -201,5 +203,10 @@ pub(super) fn reported_by_supervisor(death: &Death, context: &Context) -> Option
             (Cause::OomCgroup, format!("{by} reports an out-of-memory kill: {who} or a child of it reached the memory limit."))
         }
     };
-    Some(Finding::new(cause, Grade::Proven, sentence(&text)).because(fact, format!("{by} counts the kernel's kills")))
+    // Who only shows what another part of its platform saw proves less.
+    let (grade, says) = match fact.witness {
+        Witness::Program => (Grade::Likely, format!("{by} says so")),
+        _ => (Grade::Proven, format!("{by} counts the kernel's kills")),
+    };
+    Some(Finding::new(cause, grade, sentence(&text)).because(fact, says))
 }

@@ -135,6 +135,7 @@ pub(super) fn about(fact: &Fact, death: &Death, cause: Cause) -> Option<String> 
         | What::Frame { .. }
         | What::Chained
         | What::Elastic(_)
+        | What::Boot
         | What::Current
         | What::Suppressed { .. }
         | What::Setting { .. }
@@ -143,6 +144,7 @@ pub(super) fn about(fact: &Fact, death: &Death, cause: Cause) -> Option<String> 
         | What::Filesystem { .. }
         | What::Memory { .. }
         | What::ShmOption(_)
+        | What::ShmUse
         | What::MemoryOption(_)
         | What::Ceiling { .. }
         | What::Filled { .. }

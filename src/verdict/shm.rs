@@ -62,6 +62,11 @@ pub(super) fn bus_error(death: &Death, context: &Context) -> Option<Finding> {
     if let Some(strong) = strong {
         return conclude(Cause::ShmSigbus, Grade::Likely, format!("{full}."), vec![strong], doubts);
     }
+    if let Some(gpu) = death.find(|w| matches!(w, What::Gpu { .. })) {
+        let text = format!("{who} died of SIGBUS when a GPU was lost: it touched memory of the device.");
+        let driver = Evidence { fact: gpu.clone(), says: "the driver reported it in the same moment".to_owned() };
+        return conclude(Cause::GpuFault, Grade::Likely, text, vec![driver], doubts);
+    }
     if let Some(disk) = death.refused(Resource::Disk) {
         let text = format!("{who} died of SIGBUS on a full disk: a mapped file on it could not be backed.");
         let refused = Evidence { fact: disk.clone(), says: "a disk was full".to_owned() };
@@ -118,9 +123,26 @@ pub(super) fn bus_error(death: &Death, context: &Context) -> Option<Finding> {
         let text = format!("{who} died of SIGBUS; something speaks against a full /dev/shm.");
         return conclude(Cause::ShmSuspected, Grade::Suspected, text, vec![hint], doubts);
     }
-    if let Some(weak) = weak {
+    // A small /dev/shm is none that was full, unless somebody says that it was being filled.
+    let fills = |w: &What| match w {
+        // Releases of NCCL that take their segments without reserving the pages.
+        What::Version { program: "nccl", major: 2, minor } => (12..=18).contains(minor),
+        _ => *w == What::ShmUse,
+    };
+    let filled = context.facts.iter().find(|f| fills(&f.what));
+    if let (Some(weak), None) = (&weak, filled) {
+        let text = format!("{who} died of SIGBUS where /dev/shm was small; nothing here tells whether it was full.");
+        return conclude(Cause::ShmSuspected, Grade::Suspected, text, vec![weak.clone()], doubts);
+    }
+    if let (Some(weak), Some(filled)) = (weak, filled) {
+        let says = match filled.what {
+            What::ShmUse => "the program was making or filling a file in /dev/shm",
+            _ => "this release touches its segments in /dev/shm without reserving them",
+        };
+        let says = says.to_owned();
+        let fors = vec![weak, Evidence { fact: filled.clone(), says }];
         let text = format!("{who} died of SIGBUS in a container with a small /dev/shm.");
-        return conclude(Cause::ShmSigbus, Grade::Suspected, text, vec![weak], doubts);
+        return conclude(Cause::ShmSigbus, Grade::Suspected, text, fors, doubts);
     }
     let text = format!("{who} died of SIGBUS; nothing here tells which memory it touched.");
     conclude(Cause::ShmSuspected, Grade::Suspected, text, Vec::new(), doubts)

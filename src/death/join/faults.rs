@@ -2,7 +2,42 @@
 
 use crate::death::identity::{Relation, clocks, compare, plausible};
 use crate::death::{Death, merge_who};
-use crate::fact::{What, Who};
+use crate::fact::{What, Who, Witness};
+use crate::units::Signal;
+
+/// The numbers of NVIDIA's driver after which a mapped device is gone or its memory is bad.
+const LOST: [u32; 8] = [48, 62, 64, 79, 94, 95, 119, 154];
+
+/// How far the driver's word and the end of a process that used the device may be apart, in seconds.
+const SOON: f64 = 30.0;
+
+/// Merges a lost GPU that the kernel tells of into the deaths by SIGBUS, SIGSEGV and SIGABRT right after it: the mappings of a
+/// device that is gone cannot be touched.
+pub(in crate::death) fn devices(deaths: &mut Vec<Death>) {
+    let lost = |w: &What| matches!(w, What::Gpu { xid: Some(xid) } if LOST.contains(xid));
+    let by_driver = |d: &Death| d.facts.iter().all(|f| matches!(f.what, What::Gpu { .. }) && f.witness == Witness::Kernel);
+    let mut at = 0;
+    while at < deaths.len() {
+        let gone = &deaths[at];
+        let first = gone.find(lost).and_then(|f| f.when.or(f.boot)).filter(|_| by_driver(gone));
+        let victim = first.and_then(|first| {
+            deaths.iter().position(|d| {
+                let crashed = matches!(d.signal, Some(Signal::BUS | Signal::SEGV | Signal::ABRT));
+                let place = Who { host_pid: None, process: None, ..gone.who.clone() };
+                let near = clocks(d, &[first]).0.is_some_and(|gap| gap.seconds <= SOON);
+                crashed && near && d.hint().is_none() && !matches!(compare(&d.who, &place), Relation::Other(_))
+            })
+        });
+        match victim {
+            Some(victim) => {
+                let facts = std::mem::take(&mut deaths[at].facts);
+                deaths[victim].facts.extend(facts);
+                deaths.remove(at);
+            }
+            None => at += 1,
+        }
+    }
+}
 
 /// Whether a death is known from the kernel's word on a fault alone.
 fn is_fault(death: &Death) -> bool {

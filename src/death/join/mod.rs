@@ -6,6 +6,6 @@ mod reports;
 mod senders;
 
 pub(super) use containers::containers;
-pub(super) use faults::faults;
+pub(super) use faults::{devices, faults};
 pub(super) use reports::reports;
 pub(super) use senders::senders;

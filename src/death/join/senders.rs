@@ -1,6 +1,6 @@
 //! Named senders, joined to the deaths they caused.
 
-use crate::death::identity::{Relation, clocks, compare, relate};
+use crate::death::identity::{Relation, clocks, compare, moments, relate};
 use crate::death::{Death, Join, MOST, merge_who};
 use crate::fact::{Fact, How, Role, What, Why};
 use crate::seen::Input;
@@ -20,7 +20,14 @@ pub(in crate::death) fn senders(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
             Relation::Same(Join::HostPid | Join::SamePid) => true,
             Relation::Open { .. } => {
                 let same_number = d.who.own_pid.zip(fact.who.host_pid).is_some_and(|(own, host)| own.0 == host.0);
-                same_number && clocks(d, &times).0.is_some()
+                // A keeper names its program at one time with its pid and at another without.
+                let nameless = d.who.own_pid.is_none() && d.who.host_pid.is_none();
+                let same_name = nameless && d.who.process.is_some() && d.who.process == fact.who.process;
+                let (near, far) = clocks(d, &times);
+                // A shell has no clock; small numbers are found in every container.
+                let alone = far.is_none() && d.signal == *signal && moments(d).is_empty();
+                let large = fact.who.host_pid.is_some_and(|pid| pid.0 > 1 << 10);
+                same_number && (near.is_some() || alone && large) || same_name && near.is_some()
             }
             // A unit's main process is named by its pid where it is killed.
             Relation::Same(Join::Unit) => fact.who.host_pid.is_some() && d.who.host_pid.is_none(),
