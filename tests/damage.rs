@@ -1,5 +1,6 @@
 //! What was cut off or lost makes no verdict stronger: every case once more, cut at some byte or without one of its lines.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -13,30 +14,25 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::Value;
 
 /// How often each case is cut, and how often it loses a line.
-const TIMES: usize = 4;
+const TIMES: usize = 6;
 
 /// Cases in which what is lost spoke against the verdict: the good end of a second attempt, a row of df with room, a ShmSize,
 /// PyTorch's version, the time or the name that set somebody else's death apart, the whole of a log. Nothing in the rest can
 /// tell that it is missing.
-const WITNESS_LOST: [&str; 18] = [
+const WITNESS_LOST: [&str; 13] = [
     "append-mode-log-first-attempt-shm",
+    "dask-killedworker-three-logs",
     "docker-events-foreign-oom-own-exit-1",
-    "docker20-oom-main--logs-dmesg",
     "evicted-neighbour-own-137-error",
     "inspect-true-exit1-worker-log",
     "joined-bus-df-with-room",
-    "memory-events-before-after",
+    "lustre-eviction-worker-bus-hint-df-room",
     "memory-stat-v2-shmem-fills-limit",
     "nfs-stale-memmap-df-shm-empty",
-    "oom-of-other-container-hours-earlier",
-    "oomd-firefox-before-own-sigkill",
     "pipedream-bus-host-ipc",
     "shmsize-32g-small-batches-bus-error",
-    "slurm-array-id-vs-raw-job-id",
-    "slurm-array-oom-is-of-the-next-task",
-    "torch-210-bus-error-hint-only",
-    "torch-memmap-disk-full-215",
-    "torch-shm-sharedmemory-cache-215",
+    "torch210-hint-alone",
+    "tz-shift-8h-same-pid-bare-metal",
 ];
 
 /// The inputs of a case, each with its name.
@@ -82,24 +78,38 @@ fn accusation(verdict: &Verdict) -> Option<Grade> {
     matches!(verdict.cause.class(), Class::ShmExhaustion | Class::OomKill).then_some(verdict.grade)
 }
 
+/// Numbers that depend on the name of a case alone, so that a new case changes nothing for the others.
+fn dice(id: &str) -> TestRunner {
+    let mut seed = [0; 32];
+    for (at, byte) in id.bytes().enumerate() {
+        seed[at % 32] ^= byte.rotate_left(u32::try_from(at / 32).unwrap_or_default());
+    }
+    TestRunner::new_with_rng(Config::default(), TestRng::from_seed(RngAlgorithm::ChaCha, &seed))
+}
+
 #[test]
 fn no_accusation_grows_when_something_is_lost() {
-    let mut runner = TestRunner::new_with_rng(Config::default(), TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let places = any::<[(prop::sample::Index, prop::sample::Index); 2 * TIMES]>();
-    let mut grown = Vec::new();
+    let (mut grown, mut lost) = (Vec::new(), BTreeSet::new());
     for folder in folders() {
         let id = folder.file_name().expect("a listed path has a name").to_string_lossy().into_owned();
-        let (whole, picks) = (files(&folder), places.new_tree(&mut runner).expect("indices can always be drawn").current());
+        let (whole, picks) = (files(&folder), places.new_tree(&mut dice(&id)).expect("indices can always be drawn").current());
         let before = verdict(&whole);
         for (number, (which, place)) in picks.into_iter().enumerate() {
             let mut damaged = whole.clone();
             let how = damage(&mut damaged, number % 2 == 0, which, place);
             let after = verdict(&damaged);
-            if accusation(&after) > Some(before.grade) && !WITNESS_LOST.contains(&id.as_str()) {
+            if accusation(&after) <= Some(before.grade) {
+                continue;
+            }
+            lost.insert(id.clone());
+            if !WITNESS_LOST.contains(&id.as_str()) {
                 let [before, after] = [&before, &after].map(|v| format!("{} {}", v.grade.slug(), v.cause.slug()));
                 grown.push(format!("{id}: {before} became {after}, {how}"));
             }
         }
     }
     assert!(grown.is_empty(), "{}", grown.join("\n"));
+    let idle: Vec<_> = WITNESS_LOST.iter().filter(|id| !lost.contains(**id)).collect();
+    assert!(idle.is_empty(), "nothing grows any more in {idle:?}: take them off WITNESS_LOST");
 }

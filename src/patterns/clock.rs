@@ -15,12 +15,13 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "clock/date",
         witness: Witness::Program,
-        stems: &["T 20", "00 20", "30 20", "45 20", "UTC 20", "MSK 20"],
+        stems: &["T 20", "00 20", "30 20", "45 20", "UTC 20", "MSK 20", "WIB 20"],
         regex: r"^(?:[A-Z#=+*-][\w #=*-]{0,40}(?:: | at | on ))?(?<date>(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?:[A-Z][a-z]{2} [ \d]?\d|[ \d]?\d [A-Z][a-z]{2}) \d\d:\d\d:\d\d (?:[AP]M )?(?:[A-Z]{3,5}|[+-]\d{4}) \d{4})(?:\s|$)",
         read: clock,
         samples: &[
             "Tue Dec  1 12:08:25 UTC 2026",
             "Tue Dec  1 12:08:25 JST 2026",
+            "Tue Dec  1 12:08:25 WIB 2026",
             "Tue Dec  1 12:08:25 PM CEST 2026",
             "Mon Nov 30 14:30:01 +0800 2026 start on ai-box",
             "Job started at: Tue  1 Dec 12:08:25 -0500 2026",
