@@ -24,13 +24,17 @@
 //!    the name of a program, an exception, a function or a source file.
 //! 2. Reading never judges: a pattern says what a line says.
 //! 3. Reading never fails: any bytes give facts and notes.
-//! 4. Patterns hold no state: what spans lines is put together in `death`.
+//! 4. Patterns hold no state: what spans lines is put together in `death`, but for what one writer tore apart or put below a
+//!    heading, which `line` does.
 //! 5. No evidence without a place.
 //! 6. The class follows from the cause.
 //! 7. Unknown is a result: it is what remains, and it says what is lacking.
 //! 8. A [`units::HostPid`] is no [`units::OwnPid`]; joining them takes a named join.
-//! 9. Each dependency has one address.
+//! 9. Each dependency has its address (`tests/house.rs`).
 //! 10. Domain types are not serializable; `report::json` holds frozen twins.
+//! 11. What is passed over says nothing. Behind its beginning a large input is searched for roots (`patterns::roots`), then for
+//!     stems (`patterns::gate`); `line::sieve` reads only the lines that hold one and what their reading depends on, and
+//!     `line::ahead` searches on other threads.
 
 pub mod context;
 pub mod death;

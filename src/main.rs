@@ -83,20 +83,24 @@ fn run(mut arguments: Arguments) -> io::Result<u8> {
     Ok(code(&report, &arguments.common))
 }
 
-/// Examines a pipe for a reader at a screen, who need not wait for its end.
+/// Examines a pipe for a reader who need not wait for its end. A later report replaces the one before it.
 fn as_it_comes(options: &Options, mut outputs: Vec<Opened>, common: &Common) -> io::Result<u8> {
-    let mut last = 0;
-    let report = pipe::watch(options, &mut |report| {
-        last = code(report, common);
+    let mut last = None;
+    let mut tell = |report: &Report| {
+        let again = last.replace(code(report, common)).is_some();
+        for (target, out, _) in &mut outputs {
+            if again && target.format == Format::Human {
+                out.write_all(b"\nMore is known now; this replaces the report above.\n\n")?;
+            }
+        }
         write(report, &mut outputs)?;
         outputs.iter_mut().try_for_each(|(_, out, _)| out.flush())
-    })?;
-    if let Some(report) = report {
-        last = code(&report, common);
-        write(&report, &mut outputs)?;
+    };
+    if let Some(report) = pipe::watch(options, &mut tell)? {
+        tell(&report)?;
     }
     keep(outputs)?;
-    Ok(last)
+    Ok(last.unwrap_or_default())
 }
 
 /// Prints the page of a cause, or names the causes that were perhaps meant.

@@ -9,7 +9,7 @@ use coroner::examine::{Options, conclude, examine};
 use coroner::input::Source;
 use coroner::line::looks_binary;
 use coroner::read::{Stream, held};
-use coroner::report::Report;
+use coroner::report::{Entry, Report};
 
 /// How pipes are named among the inputs.
 const NAME: &str = "-";
@@ -67,9 +67,13 @@ pub(crate) fn watch(options: &Options, early: &mut dyn FnMut(&Report) -> io::Res
     Ok(Some(report).filter(|report| told.is_none() || is_news(report, told.as_ref())))
 }
 
-/// Whether a report tells of deaths otherwise than the one before.
+/// Whether a report tells of other deaths than the one before, or judges them otherwise; a further line of evidence is no news.
 fn is_news(report: &Report, told: Option<&Report>) -> bool {
-    told.map_or(!report.deaths.is_empty(), |told| told.deaths != report.deaths || told.notes != report.notes)
+    let judged = |report: &Report| -> Vec<_> {
+        let pids = |entry: &Entry| (entry.who.own_pid, entry.who.host_pid);
+        report.deaths.iter().map(|entry| (pids(entry), entry.verdict.cause, entry.verdict.grade)).collect()
+    };
+    told.map_or(!report.deaths.is_empty(), |told| judged(told) != judged(report) || told.notes != report.notes)
 }
 
 /// Examines what is all there, or comes without a pause.

@@ -3,7 +3,7 @@
 use std::fs;
 
 use coroner::fact::Claim;
-use coroner::line::{Envelope, Gate, Line, Lines, lines};
+use coroner::line::{Envelope, Line, Lines, Search, lines};
 use coroner::patterns;
 use coroner::time::Stamp;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ const NEAR: u64 = 8;
 type Said = (u64, &'static str, Claim, Envelope, Option<Stamp>);
 
 /// What a log says.
-fn said(text: &[u8], gate: Option<Gate>) -> Vec<Said> {
+fn said(text: &[u8], gate: Option<Search>) -> Vec<Said> {
     let mut all = Vec::new();
     let mut latest = None;
     lines(text, gate, &mut |line| {

@@ -8,6 +8,7 @@ set -eu
 [ $# -eq 2 ] || { echo "usage: $0 FOLDER STATE" >&2; exit 2; }
 folder=$1 state=$2
 
+mkdir -p "$(dirname "$state")"
 report=$(mktemp)
 trap 'rm -f "$report" "$state.next"' EXIT
 touch -d '10 minutes ago' "$state.next"

@@ -37,9 +37,14 @@ pub enum Cover {
     Absent,
 }
 
-/// Whether a log that tells of no death stops when a process died.
+/// A log that tells of no death.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stops(pub bool);
+pub enum SilentLog {
+    /// It stops when the process died.
+    Stops,
+    /// It stops at another time, or has no clock that can be compared.
+    Unsure,
+}
 
 /// How many native frames are kept.
 const FRAMES: usize = 1024;
@@ -89,9 +94,9 @@ impl Context {
         self.silent = (0..self.inputs.len()).filter(|at| silent(&self.inputs[*at])).collect();
     }
 
-    /// For a death that only logs tell of which many jobs share: whether a training log that tells of no death stops at that time.
+    /// For a death that is told of only by logs which many jobs share: the training log that tells of no death.
     /// Nothing where no such log was given, or where a program or a record tells of the death.
-    pub fn silent_log(&self, death: &Death) -> Option<Stops> {
+    pub fn silent_log(&self, death: &Death) -> Option<SilentLog> {
         let shared = |fact: &Fact| {
             let input = self.inputs.iter().find(|input| input.name == fact.place.input);
             input.is_some_and(|input| input.kind.is_shared())
@@ -101,7 +106,8 @@ impl Context {
         }
         let when = moments(death);
         let near = |last: Stamp| when.iter().filter_map(|when| last.gap(*when)).any(|gap| gap.sure && gap.seconds <= SAME_TIME);
-        Some(Stops(self.silent.iter().filter_map(|at| self.inputs[*at].span).any(|(_, last)| near(last))))
+        let stops = self.silent.iter().filter_map(|at| self.inputs[*at].span).any(|(_, last)| near(last));
+        Some(if stops { SilentLog::Stops } else { SilentLog::Unsure })
     }
 
     /// The settings of one kind, each with its fact.
@@ -121,13 +127,13 @@ impl Context {
         told.min_by_key(|(_, value)| *value)
     }
 
-    /// What filled the memory of a cgroup, as read beside some fact about it.
-    pub fn filled(&self, beside: &Fact) -> Option<(&Fact, Bytes, Bytes, Option<Bytes>)> {
+    /// The shared memory of a cgroup and its limit, as read beside some fact about it.
+    pub fn filled(&self, beside: &Fact) -> Option<(&Fact, Bytes, Option<Bytes>)> {
         let cgroup =
             |fact: &Fact| fact.who.cgroup.is_none() || beside.who.cgroup.is_none() || fact.who.cgroup == beside.who.cgroup;
         self.facts.iter().find_map(|fact| match fact.what {
-            What::Filled { shmem, anon, limit } if fact.place.input == beside.place.input && cgroup(fact) => {
-                Some((fact, shmem, anon, limit))
+            What::Filled { shmem, limit, .. } if fact.place.input == beside.place.input && cgroup(fact) => {
+                Some((fact, shmem, limit))
             }
             _ => None,
         })

@@ -19,7 +19,7 @@ mod reasons;
 mod settle;
 mod traceback;
 
-pub use context::{Context, Cover, Stops};
+pub use context::{Context, Cover, SilentLog};
 pub use oom_report::{OomReport, Task, Victim};
 pub use traceback::Traceback;
 

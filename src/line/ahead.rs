@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use super::sieve::Gate;
+use super::sieve::Search;
 
 /// How much is read at a time, in bytes.
 const PIECE: usize = 256 << 10;
@@ -34,7 +34,7 @@ pub(super) fn threads() -> usize {
 /// Reads to the end, and hands out each piece in order with the lines of it that may speak.
 pub(super) fn read(
     reader: &mut impl Read,
-    gate: Gate,
+    search: Search,
     threads: usize,
     take: &mut impl FnMut(&[u8], &[Range<usize>]),
 ) -> Result<()> {
@@ -45,7 +45,7 @@ pub(super) fn read(
                 let (give, searched) = channel();
                 scope.spawn(move || {
                     for (bytes, size) in given {
-                        let lines = gate(bytes.get(..size).unwrap_or_default());
+                        let lines = search(bytes.get(..size).unwrap_or_default());
                         if give.send(((bytes, size), lines)).is_err() {
                             return;
                         }

@@ -46,7 +46,7 @@ use wide::Widener;
 
 pub use clean::looks_binary;
 pub use order::Order;
-pub use sieve::Gate;
+pub use sieve::Search;
 
 /// What the envelopes around a line told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -124,55 +124,55 @@ pub struct Count {
 pub struct Lines {
     bytes: u64,
     wide: Widener,
-    pipe: Pipe,
+    course: Course,
 }
 
 /// The way of the bytes from the beginning of an input to its lines.
 #[derive(Clone)]
-struct Pipe {
+struct Course {
     /// The beginning, until there is enough of it to know the habits of the input; nothing once they are known.
     sample: Option<Vec<u8>>,
     /// Which lines speak; nothing where every line is to be read.
-    gate: Option<Gate>,
+    gate: Option<Search>,
     split: Splitter,
     assemble: Assembler,
 }
 
 impl Lines {
     /// Lines of an input of which nothing was read. With a gate, those behind the beginning that say nothing are passed over.
-    pub fn new(gate: Option<Gate>) -> Self {
-        let pipe = Pipe { sample: Some(Vec::new()), gate, split: Splitter::default(), assemble: Assembler::default() };
-        Self { bytes: 0, wide: Widener::default(), pipe }
+    pub fn new(gate: Option<Search>) -> Self {
+        let course = Course { sample: Some(Vec::new()), gate, split: Splitter::default(), assemble: Assembler::default() };
+        Self { bytes: 0, wide: Widener::default(), course }
     }
 
     /// Takes a piece of the input.
     pub fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Line<'_>)) {
         self.bytes += bytes.len() as u64;
-        let Self { wide, pipe, .. } = self;
-        wide.push(bytes, &mut |bytes| pipe.push(bytes, sink));
+        let Self { wide, course, .. } = self;
+        wide.push(bytes, &mut |bytes| course.push(bytes, sink));
     }
 
     /// The gate, once the pieces of the input can be searched before they are taken.
-    fn gate(&self) -> Option<Gate> {
-        self.pipe.gate.filter(|_| self.pipe.sample.is_none() && self.wide.is_narrow())
+    fn gate(&self) -> Option<Search> {
+        self.course.gate.filter(|_| self.course.sample.is_none() && self.wide.is_narrow())
     }
 
     /// Takes a piece of the input of which the lines are known that may speak.
     fn push_searched(&mut self, bytes: &[u8], speaking: &[Range<usize>], sink: &mut dyn FnMut(Line<'_>)) {
         self.bytes += bytes.len() as u64;
-        self.pipe.push_searched(bytes, speaking, sink);
+        self.course.push_searched(bytes, speaking, sink);
     }
 
     /// Ends the input and hands out what is still held.
     pub fn finish(mut self, sink: &mut dyn FnMut(Line<'_>)) -> Count {
-        let Self { wide, pipe, .. } = &mut self;
-        wide.finish(&mut |bytes| pipe.push(bytes, sink));
-        let lines = self.pipe.finish(sink);
+        let Self { wide, course, .. } = &mut self;
+        wide.finish(&mut |bytes| course.push(bytes, sink));
+        let lines = self.course.finish(sink);
         Count { bytes: self.bytes, lines }
     }
 }
 
-impl Pipe {
+impl Course {
     /// Takes UTF-8, of which the beginning is looked at before it is cut into lines.
     fn push(&mut self, mut bytes: &[u8], sink: &mut dyn FnMut(Line<'_>)) {
         if let Some(held) = &mut self.sample {
@@ -231,7 +231,7 @@ impl Pipe {
 ///
 /// A carriage return ends a line as it is shown (a progress bar redraws it), but does not count as one. With a gate, the lines
 /// behind the beginning that say nothing are passed over, and other threads search for them where the input is large.
-pub fn lines(mut reader: impl Read, gate: Option<Gate>, sink: &mut dyn FnMut(Line<'_>)) -> std::io::Result<Count> {
+pub fn lines(mut reader: impl Read, gate: Option<Search>, sink: &mut dyn FnMut(Line<'_>)) -> std::io::Result<Count> {
     let mut all = Lines::new(gate);
     let mut buffer = vec![0; BUFFER];
     let threads = ahead::threads();

@@ -13,10 +13,13 @@ use super::split::Splitter;
 use super::{Envelope, Line, clean};
 
 /// Finds the lines of a buffer that may speak, each from its first byte to its mark; the ends of the buffer count as marks.
-pub type Gate = fn(&[u8]) -> Vec<Range<usize>>;
+pub type Search = fn(&[u8]) -> Vec<Range<usize>>;
 
-/// How far back the beginning of a record is looked for, in lines and in bytes.
-const RECORD: (usize, usize) = (400, 64 << 10);
+/// How far back the beginning of a record is looked for, in lines.
+const RECORD_LINES: usize = 400;
+
+/// The same in bytes.
+const RECORD_BYTES: usize = 64 << 10;
 
 /// How many lines back the stamp of a line without one is looked for.
 const STAMP: usize = 64;
@@ -28,7 +31,7 @@ const NEAR: usize = 160;
 const LAST: usize = 8;
 
 /// A line as long as this may be a piece of a longer one that a container's runtime cut (at 16 KiB).
-const PIECE: usize = 16_000;
+const CUT: usize = 16_000;
 
 /// Where lines are handed on.
 pub(super) struct Way<'a> {
@@ -145,10 +148,10 @@ fn backwards(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
 fn record(before: &[u8], line: &[u8]) -> usize {
     let mut start = before.len();
     let mut inner = inside(line);
-    let least = before.len().saturating_sub(RECORD.1);
-    for (lines, range) in backwards(before).take(RECORD.0).take_while(|range| range.start >= least).enumerate() {
+    let least = before.len().saturating_sub(RECORD_BYTES);
+    for (lines, range) in backwards(before).take(RECORD_LINES).take_while(|range| range.start >= least).enumerate() {
         let text = before.get(range.clone()).unwrap_or_default();
-        if lines > 0 && !inner && text.len() < PIECE {
+        if lines > 0 && !inner && text.len() < CUT {
             break;
         }
         start = range.start;

@@ -2,8 +2,9 @@
 //!
 //! Nearly all lines of a large log say nothing. [`speaking`] passes over them without taking their envelopes off: a search by
 //! vector instructions for the roots of the stems ([`super::roots`]) over whole buffers, then on the line of a hit a search
-//! for the stems themselves. The two never disagree with [`super::read`]: each stem has a root, and a line whose envelope
-//! may have changed the letters (escapes of JSON, colours) is let through on its root alone.
+//! for the stems themselves. The two never disagree with [`super::read`]: each stem in ASCII has a root, but for the
+//! one of rows below a heading; the others are searched for as they are; and a line whose envelope may have changed the letters
+//! (escapes of JSON, colours) is let through on its root alone.
 
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};

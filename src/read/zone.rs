@@ -11,7 +11,8 @@ const AGREES: f64 = 1500.0;
 const BACK: f64 = 300.0;
 
 /// The local time that `date -Iseconds` printed, alone on its line or behind a few words of a script (`Started at: …`). No
-/// pattern reads it: it has no letters that other lines with a stamp lack, and would cost all of them.
+/// pattern reads it: it has no letters that other lines with a stamp lack, and would cost all of them. So it is read in the
+/// first 64 KiB of an input only, and beside lines that speak.
 pub(super) fn alone(text: &str) -> Option<(&'static str, Witness, Claim)> {
     let at = text.rfind([' ', 'T']).and_then(|at| text.get(..at)?.rfind(' ')).map_or(0, |at| at + 1);
     let at = if text.ends_with(|c: char| c.is_ascii_digit()) && text.len() <= 80 { at } else { return None };

@@ -16,7 +16,7 @@ mod shm;
 pub use cause::{Cause, Class, Grade};
 pub use shm::shm_of;
 
-use crate::death::{Context, Death, Join, Stops};
+use crate::death::{Context, Death, Join, SilentLog};
 use crate::fact::{Fact, Witness};
 
 /// A fact with what it proves.
@@ -119,8 +119,8 @@ pub fn judge(death: &Death, context: &Context) -> Verdict {
         found.because.iter().filter_map(|e| Some(most(death.join_of(&e.fact)?, e.fact.witness))).fold(found.grade, Grade::min);
     let (grade, summary) = match context.silent_log(death).filter(|_| found.cause.class() == Class::OomKill) {
         // The kill is certain; that the process was of the job is not, unless its log stops at that time.
-        Some(Stops(true)) => (grade.min(Grade::Likely), found.summary),
-        Some(Stops(false)) => (
+        Some(SilentLog::Stops) => (grade.min(Grade::Likely), found.summary),
+        Some(SilentLog::Unsure) => (
             Grade::Suspected,
             format!(
                 "{} Nothing joins it to the log that was given, which tells of no death: it may be another job's process.",

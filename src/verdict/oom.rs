@@ -185,7 +185,7 @@ pub(super) fn reported_by_supervisor(death: &Death, context: &Context) -> Option
     let What::OomReported { by, scope } = &fact.what else { return None };
     let who = subject(death);
     // Files in /dev/shm outlive the process that was killed, so that they still fill what was its limit.
-    if let Some((stat, shmem, _, Some(limit))) = context.filled(fact)
+    if let Some((stat, shmem, Some(limit))) = context.filled(fact)
         && *scope == Scope::Cgroup
         && shmem.0.saturating_mul(2) >= limit.0
     {
