@@ -21,6 +21,7 @@ use cli::{Arguments, Command, Common, Scan, When};
 use coroner::examine::{Options, examine};
 use coroner::input::walk::Choice;
 use coroner::input::{self, Source};
+use coroner::note::Note;
 use coroner::report::{Format, Incident, Report, Series, Style, Tally};
 use coroner::scan::progress::Progress;
 use coroner::scan::{Pace, Plan};
@@ -173,8 +174,11 @@ fn pass_on(options: &Options, common: &Common) -> io::Result<u8> {
     let _stop = interrupt::flag()?;
     let mut outputs = open(common, &[], true)?;
     let mut tee = Tee::default();
-    let report = examine(&[Source::stream("-".into(), tee.clone())], Vec::new(), options);
+    let mut report = examine(&[Source::stream("-".into(), tee.clone())], Vec::new(), options);
     tee.drain();
+    if tee.was_left() {
+        report.notes.push(Note::remark(&"-".into(), "the reader of standard output left: nothing was read after that"));
+    }
     write(&report, &mut outputs)?;
     keep(outputs)?;
     match tee.failure() {

@@ -6,10 +6,14 @@ use std::sync::mpsc::RecvTimeoutError;
 
 use crate::follow::{Pieces, SETTLE, pipe};
 use coroner::examine::{Options, conclude, examine};
-use coroner::input::Source;
+use coroner::input::{Source, reason};
 use coroner::line::looks_binary;
-use coroner::read::{Stream, held};
+use coroner::note::Note;
+use coroner::read::{Stream, held, read};
 use coroner::report::{Entry, Report};
+
+/// Fewer bytes than this may be the first of an archive's mark.
+const WORD: usize = 16;
 
 /// How pipes are named among the inputs.
 const NAME: &str = "-";
@@ -31,26 +35,38 @@ pub(crate) fn is_pipe() -> bool {
 /// when more becomes known; the report at the end is given back, or nothing where `early` had it already.
 pub(crate) fn watch(options: &Options, early: &mut dyn FnMut(&Report) -> io::Result<()>) -> io::Result<Option<Report>> {
     let pieces = pipe();
-    let Ok(first) = pieces.recv() else { return Ok(Some(whole(io::empty(), options))) };
-    let mut head = first?;
+    let (mut head, mut failed) = (Vec::<u8>::new(), None);
+    // What it is shows in its first bytes, in however small pieces they come; a line that is all there is needs no more of them.
+    while head.len() < WORD && failed.is_none() {
+        let odd = head.iter().any(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace());
+        let piece = if head.is_empty() || odd { pieces.recv().map_err(Into::into) } else { pieces.recv_timeout(SETTLE) };
+        match piece {
+            Ok(Ok(piece)) => head.extend_from_slice(&piece),
+            Ok(Err(error)) => failed = Some(error),
+            Err(_) => break,
+        }
+    }
     if looks_binary(&head) {
         return Ok(Some(whole(Cursor::new(head).chain(Rest { pieces, piece: Cursor::default() }), options)));
     }
-    let limit = held(&head);
+    let mut limit = held(&[]);
     let mut stream = Stream::new(&Arc::from(NAME));
     stream.push(&head);
     let mut told: Option<Report> = None;
     let mut changed = true;
-    loop {
+    while failed.is_none() {
         match pieces.recv_timeout(SETTLE) {
-            Ok(piece) => {
-                let piece = piece?;
+            Ok(Ok(piece)) => {
                 stream.push(&piece);
                 changed = true;
                 if head.len() <= limit {
                     head.extend_from_slice(&piece);
                 }
+                if head.len() > limit {
+                    limit = held(&head);
+                }
             }
+            Ok(Err(error)) => failed = Some(error),
             Err(RecvTimeoutError::Timeout) => {
                 let known = changed.then(|| stream.so_far()).flatten().map(|reading| conclude(reading, Vec::new(), options));
                 changed = false;
@@ -62,8 +78,9 @@ pub(crate) fn watch(options: &Options, early: &mut dyn FnMut(&Report) -> io::Res
             Err(RecvTimeoutError::Disconnected) => break,
         }
     }
-    let report =
-        if head.len() <= limit { whole(Cursor::new(head), options) } else { conclude(stream.finish(), Vec::new(), options) };
+    let unread = failed.map(|error| Note::unread(&Arc::from(NAME), format!("cannot be read to its end: {}", reason(&error))));
+    let reading = if head.len() <= limit { read(&[Source::stream(NAME.into(), Cursor::new(head))]) } else { stream.finish() };
+    let report = conclude(reading, unread.into_iter().collect(), options);
     Ok(Some(report).filter(|report| told.is_none() || is_news(report, told.as_ref())))
 }
 

@@ -25,6 +25,11 @@ impl Tee {
         self.state().failed.take().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
     }
 
+    /// Whether the reader of standard output left before the end, after which nothing more is read.
+    pub(crate) fn was_left(&self) -> bool {
+        self.state().failed.as_ref().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

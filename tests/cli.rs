@@ -286,3 +286,23 @@ fn an_open_pipe_tells_of_a_death_at_once_and_of_nothing_twice() {
     assert!(!rest.contains("oom-suspected"), "{rest}");
     assert!(child.wait().expect("the program ends").success());
 }
+
+#[test]
+fn an_archive_may_come_in_any_pieces() {
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_coroner"))
+        .args(["--format", "brief"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut input = child.stdin.take().expect("it was piped");
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packer.write_all(KILLED.as_bytes()).expect("memory can be written to");
+    let packed = packer.finish().expect("memory can be written to");
+    input.write_all(&packed[..1]).expect("the program reads");
+    std::thread::sleep(Duration::from_millis(300));
+    input.write_all(&packed[1..]).expect("the program reads");
+    drop(input);
+    let output = child.wait_with_output().expect("the program ends");
+    assert!(output.stdout.starts_with(b"oom-kill oom-suspected"), "{}", String::from_utf8_lossy(&output.stdout));
+}

@@ -21,8 +21,8 @@ const RECORD_LINES: usize = 400;
 /// The same in bytes.
 const RECORD_BYTES: usize = 64 << 10;
 
-/// How many lines back the stamp of a line without one is looked for.
-const STAMP: usize = 64;
+/// How many lines back the stamp of a line without one is looked for; a progress bar redraws itself some hundred times an epoch.
+const STAMP: usize = 512;
 
 /// How far into a line its stamp is looked for, in bytes; behind the prefixes of launchers and collectors, it stands here.
 const NEAR: usize = 160;

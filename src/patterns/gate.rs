@@ -14,13 +14,10 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use regex::Regex;
 
 use super::ascii::ascii;
-use super::roots::{BELOW, ROOTS, SHORT};
+use super::roots::{BELOW, NUMBERS, ROOTS, SHORT};
 use super::{Caps, Pattern};
 use crate::fact::{Claim, Witness};
 use crate::line::Line;
-
-/// How journald writes a message that is not UTF-8 into JSON: as a list of numbers, in which no stem can be seen.
-const NUMBERS: &[u8] = b"\"MESSAGE\":[";
 
 /// Finds the patterns whose stems stand in a line.
 pub(super) struct Gate {
@@ -61,7 +58,7 @@ impl Gate {
     fn speaks(&self, line: &[u8]) -> bool {
         memchr::memchr2(b'\\', 0x1b, line).is_some()
             || self.search.is_match(line)
-            || memchr::memmem::find(line, NUMBERS).is_some()
+            || NUMBERS.iter().any(|list| memchr::memmem::find(line, list.as_bytes()).is_some())
     }
 }
 

@@ -41,8 +41,12 @@ pub(super) const ROOTS: [&[&str]; 4] = [
     ],
 ];
 
-/// Stems too short to have a root of four letters; in a pass of their own, as the shortest literal of a pass sets its pace.
-pub(super) const SHORT: &[&str] = &["% /", "^C"];
+/// Stems too short to have a root of four letters, in a pass of their own, as the shortest literal of a pass sets its pace; and
+/// how journald writes a message that is not UTF-8 into JSON, as a list of numbers in which no stem can be seen.
+pub(super) const SHORT: &[&str] = &["% /", "^C", NUMBERS[0], NUMBERS[1]];
+
+/// The beginnings of such lists, as journalctl writes them and as tools write them anew.
+pub(super) const NUMBERS: [&str; 2] = ["\"MESSAGE\":[", "\"MESSAGE\": ["];
 
 /// The stem of rows that stand below a heading with a root; the reading of lines goes on below it (`line::assemble`). Progress
 /// bars and tables are full of it, so it is not searched for.

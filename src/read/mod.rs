@@ -19,7 +19,7 @@ use crate::input::archive::Found;
 use crate::input::{self, Source};
 use crate::line::{self, Order};
 use crate::note::Note;
-use crate::records::documents;
+use crate::records::{self, documents};
 use crate::seen::{Input, Kind};
 
 pub use stream::Stream;
@@ -27,8 +27,14 @@ pub use stream::Stream;
 /// An input up to this size is looked through for documents wherever they stand; a larger one is read as lines. In bytes.
 const MIXED: usize = 4 << 20;
 
-/// The same for an input that begins as a document does.
+/// The same for an input that begins as a document or a table does.
 const DOCUMENT: usize = 32 << 20;
+
+/// How much of a large input is looked at to tell what it is, in bytes.
+const BEGINNING: usize = 64 << 10;
+
+/// How long a hole of NUL bytes may be before the text of a log, in bytes; a device or a bomb has nothing else.
+const HOLE: usize = 64 << 20;
 
 /// What reading gives.
 #[derive(Debug, Default)]
@@ -65,9 +71,11 @@ pub fn read(sources: &[Source<'_>]) -> Reading {
     reading
 }
 
-/// How much of an input that begins so is held to be looked through for documents, in bytes.
+/// How much of an input that begins so is held to be looked through for documents and tables, in bytes.
 pub fn held(head: &[u8]) -> usize {
-    if documents::begins(head) { DOCUMENT } else { MIXED }
+    let beginning = String::from_utf8_lossy(head.get(..BEGINNING).unwrap_or(head));
+    let record = documents::begins(head) || records::begins(&beginning) || !records::read_texts(&beginning).is_empty();
+    if record { DOCUMENT } else { MIXED }
 }
 
 /// Reads one input; what it gives is added to what was read before.
@@ -101,14 +109,15 @@ pub fn one(name: &Arc<str>, mut reader: Box<dyn Read + '_>, reading: &mut Readin
     if head.is_empty() {
         reading.notes.push(Note::remark(name, "empty"));
         collector.kind = Some(Kind::Empty);
-    } else if line::looks_binary(&head[..head.len().min(8 << 10)]) || !whole && is_void(&head) {
+    } else if line::looks_binary(&head[..head.len().min(8 << 10)]) || !whole && fill_hole(&mut head, &mut reader).is_none() {
         reading.notes.push(Note::remark(name, "not text: skipped"));
         collector.kind = Some(Kind::Binary);
         collector.count.bytes = head.len() as u64;
     } else if !whole {
-        let rest = Cursor::new(head).chain(reader);
+        let text = format!("larger than {} MiB: read as lines, without a look for documents pasted into it", limit >> 20);
+        reading.notes.push(Note::remark(name, text));
         collector.order = Order::counted();
-        collector.lines(rest, &[], reading);
+        collector.lines(Cursor::new(head).chain(reader), &[], reading);
     } else {
         let (found, note) = documents::find(&head);
         reading.notes.extend(note.map(|text| Note::remark(name, text)));
@@ -124,10 +133,20 @@ pub fn one(name: &Arc<str>, mut reader: Box<dyn Read + '_>, reading: &mut Readin
     collector.finish(reading);
 }
 
-/// Whether there is nothing but NUL bytes for as long as anybody would wait: a log has a hole where it was cut, but a device
-/// or a bomb has nothing else.
-fn is_void(head: &[u8]) -> bool {
-    head.iter().all(|byte| *byte == 0)
+/// Reads on where the beginning of a log is a hole of NUL bytes, as a rotation leaves that only truncates; nothing where no text
+/// follows. Of the hole only its last piece is kept.
+fn fill_hole(head: &mut Vec<u8>, reader: &mut dyn Read) -> Option<()> {
+    let mut hole = head.len();
+    while head.iter().all(|byte| *byte == 0) {
+        if hole > HOLE {
+            return None;
+        }
+        head.resize(BEGINNING, 0);
+        let size = reader.read(head).ok().filter(|size| *size > 0)?;
+        head.truncate(size);
+        hole += size;
+    }
+    Some(())
 }
 
 #[cfg(test)]

@@ -58,8 +58,11 @@ pub fn begins(bytes: &[u8]) -> bool {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();
     let opens = |line: &str| line.starts_with(['{', '[']);
-    // A log in JSON has a record on each line.
+    // A log in JSON has a record on each line; so have events, whose records are documents.
     let record = first.ends_with('}') && lines.next().is_some_and(opens);
+    if record && serde_json::from_str(first).is_ok_and(|value| sniff(&value).is_some()) {
+        return true;
+    }
     let inside = first.get(1..).unwrap_or_default().trim_start();
     opens(first) && !record && (inside.is_empty() || inside.starts_with(['{', '[', '"', '}', ']']))
         || ["apiVersion:", "kind:", "items:", "---"].iter().any(|start| first.starts_with(start))

@@ -51,7 +51,7 @@ use crate::seen::Form;
 use crate::time::Stamp;
 
 use field::Field;
-pub use texts::{TextFormat, read_texts};
+pub use texts::{TextFormat, begins, read_texts};
 
 /// A kind of exit document.
 pub struct Format {

@@ -45,6 +45,13 @@ pub fn read_texts(text: &str) -> Vec<(&'static TextFormat, Reading)> {
     found
 }
 
+/// Whether the first line of a text is one by which a format is known.
+pub fn begins(text: &str) -> bool {
+    let Some(first) = text.lines().map(str::trim_start).find(|line| !line.is_empty()) else { return false };
+    let starts = TEXTS.iter().flat_map(|format| format.starts);
+    starts.filter(|start| !start.is_empty()).any(|start| first.starts_with(start))
+}
+
 /// The beginnings of lines that each format looks for, by their first letter.
 struct Starts {
     by_letter: [Vec<(&'static str, usize)>; 128],
