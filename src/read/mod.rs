@@ -117,7 +117,7 @@ pub fn one(name: &Arc<str>, mut reader: Box<dyn Read + '_>, reading: &mut Readin
         let text = format!("larger than {} MiB: read as lines, without a look for documents pasted into it", limit >> 20);
         reading.notes.push(Note::remark(name, text));
         collector.order = Order::counted();
-        collector.lines(Cursor::new(head).chain(reader), &[], reading);
+        collector.lines(Held { head: Cursor::new(head), rest: reader }, &[], reading);
     } else {
         let (found, note) = documents::find(&head);
         reading.notes.extend(note.map(|text| Note::remark(name, text)));
@@ -131,6 +131,24 @@ pub fn one(name: &Arc<str>, mut reader: Box<dyn Read + '_>, reading: &mut Readin
         collector.lines(Cursor::new(head), &ranges, reading);
     }
     collector.finish(reading);
+}
+
+/// The beginning of an input, which is given back once it was read, and the rest.
+struct Held<R> {
+    head: Cursor<Vec<u8>>,
+    rest: R,
+}
+
+impl<R: Read> Read for Held<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        match self.head.read(buffer)? {
+            0 => {
+                self.head = Cursor::default();
+                self.rest.read(buffer)
+            }
+            n => Ok(n),
+        }
+    }
 }
 
 /// Reads on where the beginning of a log is a hole of NUL bytes, as a rotation leaves that only truncates; nothing where no text
