@@ -127,13 +127,13 @@ pub enum Opening {
     Ignored,
 }
 
-/// A line of the table that torchrun prints of the failed ranks; the rows `exitcode` and `traceback` are [`What::Ended`].
+/// A line of the table that torchrun prints of the failed ranks; the rows `exitcode` and `traceback` are [`What::Ended`](super::What::Ended).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Table {
     /// `Failures:`: the rows below are of ranks that failed later than the root cause.
     Others,
     /// `Root Cause (first observed failure):`: the rows below are of the rank that failed first, by whole seconds.
     Root,
-    /// `host` or `rank`, told in [`Who`]: the rows up to the next of its kind are about it.
+    /// `host` or `rank`, told in [`Who`](super::Who): the rows up to the next of its kind are about it.
     Row,
 }
