@@ -61,9 +61,10 @@ pub(crate) fn watch(options: &Options, early: &mut dyn FnMut(&Report) -> io::Res
                 changed = true;
                 if head.len() <= limit {
                     head.extend_from_slice(&piece);
-                }
-                if head.len() > limit {
-                    limit = held(&head);
+                    // Asked when there is more than the least that is held.
+                    if head.len() > limit {
+                        limit = held(&head);
+                    }
                 }
             }
             Ok(Err(error)) => failed = Some(error),
