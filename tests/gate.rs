@@ -7,10 +7,14 @@ use coroner::line::{Envelope, Line, Lines, Search, lines};
 use coroner::patterns;
 use coroner::time::Stamp;
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use walkdir::WalkDir;
 
 /// How many lines back a stamp is looked for; an older one is still true, but may not be the last.
 const NEAR: u64 = 8;
+
+/// Where the random mixtures begin, so that a failure is one tomorrow as well.
+const SEED: u64 = 2026;
 
 /// What is read of a line: its number, the pattern, the claim, the envelope, and the last stamp near before.
 type Said = (u64, &'static str, Claim, Envelope, Option<Stamp>);
@@ -166,7 +170,7 @@ fn pieces_searched_by_other_threads_are_read_the_same() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, rng_seed: RngSeed::Fixed(SEED), ..ProptestConfig::with_cases(48) })]
 
     #[test]
     fn mixtures_are_read_the_same(picks in prop::collection::vec((any::<prop::sample::Index>(), 0..ENVELOPES.len(), 0_usize..4000), 1..60)) {
