@@ -89,8 +89,7 @@ fn report(
     told: &mut HashMap<(u64, Option<u32>), (Cause, Grade)>,
     sink: &mut dyn FnMut(&Report) -> io::Result<()>,
 ) -> io::Result<()> {
-    let Some(reading) = stream.so_far() else { return Ok(()) };
-    let whole = conclude(reading, Vec::new(), options);
+    let whole = conclude(stream.so_far(), Vec::new(), options);
     let fresh: Vec<Entry> = whole
         .deaths
         .iter()

@@ -6,10 +6,9 @@ use std::sync::mpsc::RecvTimeoutError;
 
 use crate::follow::{Pieces, SETTLE, pipe};
 use coroner::examine::{Options, conclude, examine};
-use coroner::input::{Source, reason};
+use coroner::input::{Source, torn};
 use coroner::line::looks_binary;
-use coroner::note::Note;
-use coroner::read::{Stream, held, read};
+use coroner::read::{Reading, Stream, held, read};
 use coroner::report::{Entry, Report};
 
 /// Fewer bytes than this may be the first of an archive's mark.
@@ -49,27 +48,19 @@ pub(crate) fn watch(options: &Options, early: &mut dyn FnMut(&Report) -> io::Res
     if looks_binary(&head) {
         return Ok(Some(whole(Cursor::new(head).chain(Rest { pieces, piece: Cursor::default() }), options)));
     }
-    let mut limit = held(&[]);
-    let mut stream = Stream::new(&Arc::from(NAME));
-    stream.push(&head);
+    let mut taken = Taken { limit: held(&[]), ..Taken::default() };
+    taken.push(&head);
     let mut told: Option<Report> = None;
     let mut changed = true;
     while failed.is_none() {
         match pieces.recv_timeout(SETTLE) {
             Ok(Ok(piece)) => {
-                stream.push(&piece);
+                taken.push(&piece);
                 changed = true;
-                if head.len() <= limit {
-                    head.extend_from_slice(&piece);
-                    // Asked when there is more than the least that is held.
-                    if head.len() > limit {
-                        limit = held(&head);
-                    }
-                }
             }
             Ok(Err(error)) => failed = Some(error),
             Err(RecvTimeoutError::Timeout) => {
-                let known = changed.then(|| stream.so_far()).flatten().map(|reading| conclude(reading, Vec::new(), options));
+                let known = changed.then(|| conclude(taken.reading(), Vec::new(), options));
                 changed = false;
                 if let Some(report) = known.filter(|report| is_news(report, told.as_ref())) {
                     early(&report)?;
@@ -79,10 +70,42 @@ pub(crate) fn watch(options: &Options, early: &mut dyn FnMut(&Report) -> io::Res
             Err(RecvTimeoutError::Disconnected) => break,
         }
     }
-    let unread = failed.map(|error| Note::unread(&Arc::from(NAME), format!("cannot be read to its end: {}", reason(&error))));
-    let reading = if head.len() <= limit { read(&[Source::stream(NAME.into(), Cursor::new(head))]) } else { stream.finish() };
-    let report = conclude(reading, unread.into_iter().collect(), options);
+    let unread = failed.map(|error| torn(&Arc::from(NAME), &error));
+    let report = conclude(taken.reading(), unread.into_iter().collect(), options);
     Ok(Some(report).filter(|report| told.is_none() || is_news(report, told.as_ref())))
+}
+
+/// What was taken from a pipe: all of it as long as it may hold documents, else what its lines said.
+#[derive(Default)]
+struct Taken {
+    head: Vec<u8>,
+    limit: usize,
+    stream: Option<Stream>,
+}
+
+impl Taken {
+    fn push(&mut self, piece: &[u8]) {
+        if let Some(stream) = &mut self.stream {
+            return stream.push(piece);
+        }
+        self.head.extend_from_slice(piece);
+        if self.head.len() > self.limit {
+            self.limit = held(&self.head);
+        }
+        if self.head.len() > self.limit {
+            let mut stream = Stream::new(&Arc::from(NAME));
+            stream.push(&std::mem::take(&mut self.head));
+            self.stream = Some(stream);
+        }
+    }
+
+    /// What was read, as if the pipe ended here.
+    fn reading(&self) -> Reading {
+        match &self.stream {
+            Some(stream) => stream.so_far(),
+            None => read(&[Source::stream(NAME.into(), self.head.as_slice())]),
+        }
+    }
 }
 
 /// Whether a report tells of other deaths than the one before, or judges them otherwise; a further line of evidence is no news.

@@ -264,14 +264,16 @@ fn quoted_text_cannot_command_the_terminal() {
     }
 }
 
+/// The program with pipes at both ends.
+fn brief() -> std::process::Child {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_coroner"));
+    let piped = command.args(["--format", "brief"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    piped.spawn().expect("the program starts")
+}
+
 #[test]
 fn an_open_pipe_tells_of_a_death_at_once_and_of_nothing_twice() {
-    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_coroner"))
-        .args(["--format", "brief"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
+    let mut child = brief();
     let (mut input, output) = (child.stdin.take().expect("it was piped"), child.stdout.take().expect("it was piped"));
     input.write_all(KILLED.as_bytes()).expect("the program reads");
     // The pipe is open still: without an early report this line would never come.
@@ -289,12 +291,7 @@ fn an_open_pipe_tells_of_a_death_at_once_and_of_nothing_twice() {
 
 #[test]
 fn an_archive_may_come_in_any_pieces() {
-    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_coroner"))
-        .args(["--format", "brief"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
+    let mut child = brief();
     let mut input = child.stdin.take().expect("it was piped");
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     packer.write_all(KILLED.as_bytes()).expect("memory can be written to");

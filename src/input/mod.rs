@@ -186,6 +186,11 @@ fn shown(path: &Path) -> Arc<str> {
     path.to_string_lossy().into()
 }
 
+/// The note on an input of which an error cut off the end.
+pub fn torn(name: &Arc<str>, error: &io::Error) -> Note {
+    Note::unread(name, format!("cannot be read to its end: {}", reason(error)))
+}
+
 /// The operating system's reason in the words of notes, as `no such file or directory`.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();

@@ -39,7 +39,7 @@ pub(super) fn read(
     take: &mut impl FnMut(&[u8], &[Range<usize>]),
 ) -> Result<()> {
     thread::scope(|scope| {
-        let searchers: Vec<Searcher> = (0..threads.max(1))
+        let searchers: Vec<Searcher> = (0..threads)
             .map(|_| {
                 let (pieces, given) = channel::<Piece>();
                 let (give, searched) = channel();

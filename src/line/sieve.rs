@@ -170,7 +170,6 @@ fn inside(line: &[u8]) -> bool {
     match line.first() {
         Some(b' ' | b'\t' | b'"' | b'}' | b']') => true,
         Some(b'{') => line.trim_ascii_end() != b"{",
-        Some(b'\n') => false,
         _ => field(line),
     }
 }

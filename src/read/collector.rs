@@ -88,9 +88,7 @@ impl Collector {
         });
         match result {
             Ok(count) => self.count = count,
-            Err(error) => {
-                reading.notes.push(Note::unread(&self.name, format!("cannot be read to its end: {}", input::reason(&error))))
-            }
+            Err(error) => reading.notes.push(input::torn(&self.name, &error)),
         }
     }
 

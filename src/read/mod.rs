@@ -83,16 +83,15 @@ pub fn one(name: &Arc<str>, mut reader: Box<dyn Read + '_>, reading: &mut Readin
     let mut head = Vec::new();
     let mut limit = MIXED;
     let mut read = reader.by_ref().take(limit as u64 + 1).read_to_end(&mut head);
-    if read.is_ok() && head.len() > limit && held(&head) > limit {
+    if read.is_ok() && head.len() > limit {
         limit = held(&head);
-        read = reader.by_ref().take((limit - head.len()) as u64 + 1).read_to_end(&mut head);
+        read = reader.by_ref().take((limit + 1).saturating_sub(head.len()) as u64).read_to_end(&mut head);
     }
     if let Err(error) = read {
-        let end = if head.is_empty() { "" } else { " to its end" };
-        reading.notes.push(Note::unread(name, format!("cannot be read{end}: {}", input::reason(&error))));
         if head.is_empty() {
-            return;
+            return reading.notes.push(Note::unread(name, format!("cannot be read: {}", input::reason(&error))));
         }
+        reading.notes.push(input::torn(name, &error));
     }
     let whole = head.len() <= limit;
     if whole && !head.is_empty() {

@@ -26,15 +26,9 @@ impl Stream {
         lines.push(bytes, &mut |line| collector.line(&line, &Who::default()));
     }
 
-    /// What was read, as if the input ended here; nothing while there are no facts.
-    pub fn so_far(&self) -> Option<Reading> {
-        let so_far = Self { lines: self.lines.clone(), collector: self.collector.clone() };
-        Some(so_far.finish()).filter(|reading| !reading.facts.is_empty())
-    }
-
-    /// Ends the input.
-    pub fn finish(self) -> Reading {
-        let Self { lines, mut collector } = self;
+    /// What was read, as if the input ended here.
+    pub fn so_far(&self) -> Reading {
+        let Self { lines, mut collector } = Self { lines: self.lines.clone(), collector: self.collector.clone() };
         collector.count = lines.finish(&mut |line| collector.line(&line, &Who::default()));
         let mut reading = Reading::default();
         collector.finish(&mut reading);
