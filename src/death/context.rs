@@ -1,7 +1,7 @@
 //! What the inputs tell that is not about one death: settings, sizes, versions, clocks.
 
 use super::Death;
-use super::identity::{SAME_TIME, moments, other_machine};
+use super::identity::{SAME_TIME, agree, moments, other_machine};
 use crate::fact::{Ceiling, Fact, Setting, What};
 use crate::seen::{Input, Kind};
 use crate::time::Stamp;
@@ -129,8 +129,7 @@ impl Context {
 
     /// The shared memory of a cgroup and its limit, as read beside some fact about it.
     pub fn filled(&self, beside: &Fact) -> Option<(&Fact, Bytes, Option<Bytes>)> {
-        let cgroup =
-            |fact: &Fact| fact.who.cgroup.is_none() || beside.who.cgroup.is_none() || fact.who.cgroup == beside.who.cgroup;
+        let cgroup = |fact: &Fact| agree(&fact.who.cgroup, &beside.who.cgroup);
         self.facts.iter().find_map(|fact| match fact.what {
             What::Filled { shmem, limit, .. } if fact.place.input == beside.place.input && cgroup(fact) => {
                 Some((fact, shmem, limit))

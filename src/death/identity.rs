@@ -27,8 +27,8 @@ pub(super) enum Relation {
     },
 }
 
-/// Whether two names can be the same: one is not known, or they are equal.
-pub(super) fn agree(one: &Option<String>, other: &Option<String>) -> bool {
+/// Whether two names or numbers can be the same: one is not known, or they are equal.
+pub(super) fn agree<T: PartialEq>(one: &Option<T>, other: &Option<T>) -> bool {
     one.is_none() || other.is_none() || one == other
 }
 

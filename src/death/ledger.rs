@@ -314,7 +314,7 @@ impl Ledger {
             (self.one_job(d, input) || of_job(d))
                 && (d.signal == signal || signal == Some(Signal::BUS) && faulty(d))
                 && (fact.who.own_pid.is_none() || d.who.own_pid.is_none())
-                && (fact.who.rank.is_none() || d.who.rank.is_none() || fact.who.rank == d.who.rank)
+                && agree(&fact.who.rank, &d.who.rank)
                 && may_share(d, fact)
                 && agree(&d.who.unit, &fact.who.unit)
         })

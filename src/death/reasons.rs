@@ -1,6 +1,6 @@
 //! Reasons: what a process said before its end and the end itself become one death, and what it survived becomes none.
 
-use super::identity::{Relation, moments, relate};
+use super::identity::{Relation, agree, moments, relate};
 use super::{Death, Join, merge_who};
 use crate::fact::{Fact, Resource, What, Why};
 use crate::seen::{Input, Kind};
@@ -20,6 +20,11 @@ fn absorb(deaths: &mut Vec<Death>, from: usize, into: usize) {
     deaths.remove(from);
 }
 
+/// Whether two deaths of one log can be of one process, by rank and pid.
+fn one_process(one: &Death, other: &Death) -> bool {
+    agree(&one.who.rank, &other.who.rank) && agree(&one.who.own_pid, &other.who.own_pid)
+}
+
 /// Who says that it was asked to end, and is killed further down in its log, did not die of what it was asked.
 pub(super) fn asked(deaths: &mut Vec<Death>) {
     let told = |what: &What| matches!(what, What::Caught { signal: Signal::TERM, hint: false });
@@ -28,9 +33,7 @@ pub(super) fn asked(deaths: &mut Vec<Death>) {
         let one = &deaths[at];
         let killed = (one.signal == Some(Signal::TERM) && one.facts.iter().all(|f| told(&f.what))).then(|| {
             deaths.iter().position(|d| {
-                let agree = d.who.rank.is_none() || one.who.rank.is_none() || d.who.rank == one.who.rank;
-                let pids = d.who.own_pid.is_none() || one.who.own_pid.is_none() || d.who.own_pid == one.who.own_pid;
-                d.signal == Some(Signal::KILL) && d.order.0 == one.order.0 && d.order.1 > one.order.1 && agree && pids
+                d.signal == Some(Signal::KILL) && d.order.0 == one.order.0 && d.order.1 > one.order.1 && one_process(d, one)
             })
         });
         match killed.flatten() {
@@ -59,11 +62,9 @@ pub(super) fn aborts(deaths: &mut Vec<Death>) {
     while at < deaths.len() {
         let death = &deaths[at];
         let reason = (death.signal == Some(Signal::ABRT) && !death.late).then(|| {
-            deaths.iter().position(|d| {
-                let agree = d.who.rank.is_none() || death.who.rank.is_none() || d.who.rank == death.who.rank;
-                let pids = d.who.own_pid.is_none() || death.who.own_pid.is_none() || d.who.own_pid == death.who.own_pid;
-                d.order.0 == death.order.0 && d.order.1 <= death.order.1 && agree && pids && aborting(d)
-            })
+            deaths
+                .iter()
+                .position(|d| d.order.0 == death.order.0 && d.order.1 <= death.order.1 && one_process(d, death) && aborting(d))
         });
         match reason.flatten().filter(|reason| *reason != at) {
             Some(reason) => {
@@ -92,7 +93,7 @@ pub(super) fn escalations(deaths: &mut Vec<Death>) {
         let one = &deaths[at];
         let later = sent(one).filter(|(_, killed)| !killed).and_then(|(by, _)| {
             deaths.iter().position(|d| {
-                let agree = d.who.host_pid.is_none() || one.who.host_pid.is_none() || d.who.host_pid == one.who.host_pid;
+                let agree = agree(&d.who.host_pid, &one.who.host_pid);
                 let soon = one.when().zip(d.when()).is_none_or(|(a, b)| a.gap(b).is_none_or(|gap| gap.seconds <= 120.0));
                 d.order.1 > one.order.1 && d.order.0 == one.order.0 && sent(d) == Some((by, true)) && agree && soon
             })
