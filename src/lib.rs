@@ -32,9 +32,9 @@
 //! 8. A [`units::HostPid`] is no [`units::OwnPid`]; joining them takes a named join.
 //! 9. Each dependency has its address (`tests/house.rs`).
 //! 10. Domain types are not serializable; `report::json` holds frozen twins.
-//! 11. What is passed over says nothing. Behind its beginning a large input is searched for roots (`patterns::roots`), then for
-//!     stems (`patterns::gate`); `line::sieve` reads only the lines that hold one and what their reading depends on, and
-//!     `line::ahead` searches on other threads.
+//! 11. What is passed over says nothing. Behind its beginning a large input is searched for the stems of the patterns
+//!     (`patterns::index`); `line::sieve` reads only the lines that hold one and what their reading depends on, and `line::ahead`
+//!     searches on other threads.
 
 pub mod context;
 pub mod death;

@@ -90,7 +90,22 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "engine/ps",
         witness: Witness::Runtime,
-        stems: &[" Exited (", " Restarting (", "  Up ", "  Created  "],
+        stems: &[
+            " Exited (",
+            " Restarting (",
+            "  Up 1",
+            "  Up 2",
+            "  Up 3",
+            "  Up 4",
+            "  Up 5",
+            "  Up 6",
+            "  Up 7",
+            "  Up 8",
+            "  Up 9",
+            "  Up A",
+            "  Up L",
+            "  Created  ",
+        ],
         regex: r#"^(?:(?<id>[0-9a-f]{12}(?:[0-9a-f]{52})?)\s{2,}(?<image>\S+)\s{2,}(?:(?<quote>")|[^"\s]).*?\sago\s{2,}|(?<name2>[\w.-]+)\s{2,}(?<image2>\S+)\s{2,}"[^"]*"\s{2,}(?<service>[\w.-]+)\s{2,}\S.*?\sago\s{2,})(?<state>Exited|Restarting|Created|Up)(?: \((?<code>\d+)\))?(?: \S+)*?(?:\s{2,}(?:\S*\d->?\S.*?\s{2,}|\d+/\w+(?:, \S+)*\s{2,})?(?<name>[\w.-]+)?)?\s*$"#,
         read: row,
         samples: &[

@@ -1,44 +1,53 @@
 //! The gate: which patterns are worth trying on a line, and which lines of a large input are worth reading at all.
 //!
-//! Nearly all lines of a large log say nothing. [`speaking`] passes over them without taking their envelopes off: a search by
-//! vector instructions for the roots of the stems ([`super::roots`]) over whole buffers, then on the line of a hit a search
-//! for the stems themselves. The two never disagree with [`super::read`]: each stem in ASCII has a root, but for the
-//! one of rows below a heading; the others are searched for as they are; and a line whose envelope may have changed the letters
-//! (escapes of JSON, colours) is let through on its root alone.
+//! Nearly all lines of a large log say nothing. [`speaking`] passes over them without taking their envelopes off. It never
+//! disagrees with [`super::read`]: each stem of six bytes or more is searched for in both, but for the one of rows below a
+//! heading. Shorter ones are seen only in lines that are read for another reason.
 
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
-use aho_corasick::packed::{Config, MatchKind as Packed, Searcher};
-use aho_corasick::{AhoCorasick, MatchKind};
+use memchr::memmem;
 use regex::Regex;
 
 use super::ascii::ascii;
-use super::roots::{BELOW, NUMBERS, ROOTS, SHORT};
+use super::index::Index;
 use super::{Caps, Pattern};
 use crate::fact::{Claim, Witness};
 use crate::line::Line;
 
+/// The stem of rows that stand below a heading; the reading of lines goes on below it (`line::assemble`). Progress bars and
+/// tables are full of it, so it is not in the index.
+pub(super) const BELOW: &str = "         ";
+
+/// How journald writes a message that is not UTF-8 into JSON: as a list of numbers, in which no stem can be seen. The beginnings
+/// of such lists, as journalctl writes them and as tools write them anew.
+const NUMBERS: [&str; 2] = ["\"MESSAGE\":[", "\"MESSAGE\": ["];
+
 /// Finds the patterns whose stems stand in a line.
 pub(super) struct Gate {
-    search: AhoCorasick,
-    /// For each stem, the pattern that needs it.
-    owner: Vec<usize>,
+    index: Index,
+    /// Those with a stem too short for the index.
+    short: Vec<(usize, memmem::Finder<'static>)>,
     pub(super) patterns: Vec<(&'static Pattern, OnceLock<Regex>)>,
 }
 
 pub(super) static GATE: LazyLock<Gate> = LazyLock::new(|| {
     let patterns: Vec<_> = super::all().map(|pattern| (pattern, OnceLock::new())).collect();
-    let (stems, owner): (Vec<_>, Vec<_>) =
-        patterns.iter().enumerate().flat_map(|(i, (p, _))| p.stems.iter().map(move |stem| (*stem, i))).unzip();
-    let search = AhoCorasick::builder().match_kind(MatchKind::Standard).build(stems).expect("the stems are few and short");
-    Gate { search, owner, patterns }
+    let stems = || patterns.iter().enumerate().flat_map(|(i, (p, _))| p.stems.iter().map(move |stem| (i, *stem)));
+    let unseen = |stem: &str| stem == BELOW || stem.len() < 4;
+    let short = stems().filter(|(_, stem)| unseen(stem)).map(|(i, stem)| (i, memmem::Finder::new(stem))).collect();
+    let numbers = NUMBERS.iter().map(|list| (patterns.len(), *list));
+    let index = Index::new(stems().filter(|(_, stem)| !unseen(stem)).chain(numbers));
+    Gate { index, short, patterns }
 });
 
 impl Gate {
     /// The patterns worth trying on a text, in table order.
     pub(super) fn candidates(&self, text: &str) -> Vec<usize> {
-        let mut found: Vec<usize> = self.search.find_overlapping_iter(text).map(|m| self.owner[m.pattern().as_usize()]).collect();
+        let mut found = self.index.owners(text.as_bytes());
+        found.extend(self.short.iter().filter(|(_, stem)| stem.find(text.as_bytes()).is_some()).map(|(i, _)| *i));
+        found.retain(|i| *i < self.patterns.len());
         found.sort_unstable();
         found.dedup();
         found
@@ -53,50 +62,6 @@ impl Gate {
         let regex = regex.get_or_init(|| Regex::new(&ascii(pattern.regex)).expect("a test compiles every pattern"));
         regex.captures(&line.text).map_or_else(Vec::new, |captures| (pattern.read)(&Caps { captures, line }))
     }
-
-    /// Whether a line may hold a stem once its envelopes are off.
-    fn speaks(&self, line: &[u8]) -> bool {
-        memchr::memchr2(b'\\', 0x1b, line).is_some()
-            || self.search.is_match(line)
-            || NUMBERS.iter().any(|list| memchr::memmem::find(line, list.as_bytes()).is_some())
-    }
-}
-
-/// Literals that are searched for in one pass over a buffer.
-enum Pass {
-    Vector(Searcher),
-    /// The same without vector instructions, on machines that have none.
-    Plain(AhoCorasick),
-}
-
-impl Pass {
-    fn new<T: AsRef<[u8]>>(literals: impl IntoIterator<Item = T> + Clone) -> Self {
-        let vector = Config::new().match_kind(Packed::LeftmostFirst).builder().extend(literals.clone()).build();
-        vector.map_or_else(|| Self::Plain(AhoCorasick::new(literals).expect("the roots are few and short")), Self::Vector)
-    }
-
-    fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
-        match self {
-            Self::Vector(search) => search.find_in(bytes, (from..bytes.len()).into()).map(|found| found.start()),
-            Self::Plain(search) => search.find(bytes.get(from..)?).map(|found| from + found.start()),
-        }
-    }
-}
-
-/// The passes over text in ASCII, and the one that text in other letters needs besides.
-static PASSES: LazyLock<(Vec<Pass>, Pass)> = LazyLock::new(|| {
-    let ascii = ROOTS.iter().chain([&SHORT]).map(|roots| Pass::new(roots.iter()));
-    let stems =
-        GATE.patterns.iter().flat_map(|(pattern, _)| pattern.stems).filter(|stem| root(stem).is_none() && **stem != BELOW);
-    let mut wide: Vec<&str> = stems.copied().collect();
-    wide.sort_unstable();
-    wide.dedup();
-    (ascii.collect(), Pass::new(wide))
-});
-
-/// The root of a stem; none has a stem whose letters are searched for as they are, where the text is not ASCII.
-fn root(stem: &str) -> Option<&'static str> {
-    ROOTS.iter().chain([&SHORT]).flat_map(|roots| roots.iter()).find(|root| stem.contains(**root)).copied()
 }
 
 /// The lines of a buffer that may speak, each from its first byte to its mark (a line feed or a carriage return); the ends of
@@ -104,59 +69,12 @@ fn root(stem: &str) -> Option<&'static str> {
 ///
 /// What is passed over would give no claim.
 pub fn speaking(bytes: &[u8]) -> Vec<Range<usize>> {
-    let (ascii, wide) = &*PASSES;
-    let wide = (!bytes.is_ascii()).then_some(wide);
-    // Where each pass stands. The nearest hit is looked at first.
-    let mut passes: Vec<_> = ascii.iter().chain(wide).map(|pass| (pass, pass.find(bytes, 0))).collect();
-    let mut lines = Vec::new();
-    while let Some(hit) = passes.iter().filter_map(|(_, at)| *at).min() {
-        let (before, behind) = bytes.split_at(hit);
-        let start = memchr::memrchr2(b'\n', b'\r', before).map_or(0, |mark| mark + 1);
-        let end = memchr::memchr2(b'\n', b'\r', behind).map_or(bytes.len(), |length| hit + length);
-        if bytes.get(start..end).is_some_and(|line| GATE.speaks(line)) {
-            lines.push(start..end);
-        }
-        for (pass, at) in &mut passes {
-            if at.is_some_and(|at| at < end) {
-                *at = pass.find(bytes, end);
-            }
-        }
-    }
-    lines
+    GATE.index.lines(bytes)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BELOW, GATE, PASSES, Pass, ROOTS, root, speaking};
-
-    #[test]
-    fn every_stem_has_a_root_or_letters_of_its_own() {
-        let stems = GATE.patterns.iter().flat_map(|(pattern, _)| pattern.stems);
-        let bare: Vec<_> = stems.filter(|stem| root(stem).is_none() && stem.is_ascii() && **stem != BELOW).collect();
-        assert!(bare.is_empty(), "without a root in src/patterns/roots.rs: {bare:?}");
-    }
-
-    #[test]
-    fn every_root_is_needed() {
-        let stems: Vec<_> = GATE.patterns.iter().flat_map(|(pattern, _)| pattern.stems).collect();
-        let idle: Vec<_> =
-            ROOTS.iter().flat_map(|roots| roots.iter()).filter(|root| !stems.iter().any(|stem| stem.contains(**root))).collect();
-        assert!(idle.is_empty(), "no stem has these roots: {idle:?}");
-    }
-
-    #[test]
-    fn the_passes_are_small_enough_for_vector_instructions() {
-        for roots in ROOTS {
-            assert!(roots.len() <= 64 && roots.iter().all(|root| root.len() >= 4), "{roots:?}");
-        }
-        let (ascii, wide) = &*PASSES;
-        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-        let slow = ascii.iter().chain([wide]).filter(|pass| matches!(pass, Pass::Plain(_))).count();
-        #[cfg(target_arch = "x86_64")]
-        assert!(slow == 0 || !std::arch::is_x86_feature_detected!("ssse3"), "{slow} passes go without vector instructions");
-        #[cfg(target_arch = "aarch64")]
-        assert_eq!(slow, 0, "passes go without vector instructions");
-    }
+    use super::speaking;
 
     #[test]
     fn only_lines_with_a_stem_are_found() {

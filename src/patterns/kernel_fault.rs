@@ -65,7 +65,7 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "kernel/trap",
         witness: Witness::Kernel,
-        stems: &["] trap ", "] general protection"],
+        stems: &["] trap a", "] trap b", "] trap c", "] trap d", "] trap i", "] trap o", "] trap s", "] general protection"],
         regex: r"^(?:traps: )?(?<comm>.{1,16})\[(?<pid>\d+)\] (?:trap )?(?<fault>[a-z][a-z0-9 ]*?) (?:rip|ip):[[:xdigit:]]+ (?:rsp|sp):[[:xdigit:]]+ error:[[:xdigit:]]+",
         read: |c| {
             let fault = c.text("fault").unwrap_or_default();
@@ -205,7 +205,7 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "kernel/edac",
         witness: Witness::Kernel,
-        stems: &["EDAC ", "[Hardware Error]: event severity: "],
+        stems: &["EDAC MC", " CE memory", " UE memory", "[Hardware Error]: event severity: "],
         regex: r"^(?:EDAC (?:\S+ )?MC\d+: \d+ (?<kind>CE|UE) |\{\d+\}\[Hardware Error\]: event severity: (?<severity>corrected|recoverable|fatal))",
         read: |c| {
             let corrected = c.get("kind") == Some("CE") || c.get("severity") == Some("corrected");

@@ -328,7 +328,7 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "kubeflow/pod",
         witness: Witness::Supervisor,
-        stems: &[" terminated message: ", "Pod: "],
+        stems: &[" terminated message: ", " exited with code "],
         regex: r"(?:^|\s)(?:Pod: (?<namespace>[a-z0-9-]+)\.(?<pod>[a-z0-9][a-z0-9.-]*) exited with code (?<code>[1-9]\d*)\s*$|Error pod (?<pod2>\S+) container (?<container>\S+) exitCode: (?<code2>[1-9]\d*) terminated message: )",
         read: |c| {
             let Some(code) = c.num("code").or_else(|| c.num("code2")) else { return Vec::new() };

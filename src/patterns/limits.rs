@@ -48,7 +48,7 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "limits/bash",
         witness: Witness::Program,
-        stems: &["(blocks, -c) ", "(kbytes, -d) ", "(kbytes, -l) ", "(-n) ", "(-u) ", "(kbytes, -v) "],
+        stems: &["(blocks, -c) ", "(kbytes, -d) ", "(kbytes, -l) ", " (-n) ", " (-u) ", "(kbytes, -v) "],
         regex: r"^(?<name>core file size|data seg size|max locked memory|open files|max user processes|virtual memory) +\((?:(?:blocks|kbytes), )?-[cdlnuv]\) +(?<value>\d+|unlimited)\s*$",
         read: ceiling,
         samples: &[

@@ -67,7 +67,18 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "resources/df",
         witness: Witness::Program,
-        stems: &["% /"],
+        stems: &[
+            "% /", "  0% /", "  1% /", "  2% /", "  3% /", "  4% /", "  5% /", "  6% /", "  7% /", "  8% /", "  9% /", " 10% /",
+            " 11% /", " 12% /", " 13% /", " 14% /", " 15% /", " 16% /", " 17% /", " 18% /", " 19% /", " 20% /", " 21% /",
+            " 22% /", " 23% /", " 24% /", " 25% /", " 26% /", " 27% /", " 28% /", " 29% /", " 30% /", " 31% /", " 32% /",
+            " 33% /", " 34% /", " 35% /", " 36% /", " 37% /", " 38% /", " 39% /", " 40% /", " 41% /", " 42% /", " 43% /",
+            " 44% /", " 45% /", " 46% /", " 47% /", " 48% /", " 49% /", " 50% /", " 51% /", " 52% /", " 53% /", " 54% /",
+            " 55% /", " 56% /", " 57% /", " 58% /", " 59% /", " 60% /", " 61% /", " 62% /", " 63% /", " 64% /", " 65% /",
+            " 66% /", " 67% /", " 68% /", " 69% /", " 70% /", " 71% /", " 72% /", " 73% /", " 74% /", " 75% /", " 76% /",
+            " 77% /", " 78% /", " 79% /", " 80% /", " 81% /", " 82% /", " 83% /", " 84% /", " 85% /", " 86% /", " 87% /",
+            " 88% /", " 89% /", " 90% /", " 91% /", " 92% /", " 93% /", " 94% /", " 95% /", " 96% /", " 97% /", " 98% /",
+            " 99% /", "100% /",
+        ],
         regex: r#"^\S+(?:\s+[a-z][\w.]*)?\s+(?<size>\d+(?:[.,]\d+)?[KMGTP]?i?B?)\s+(?<used>\d+(?:[.,]\d+)?[KMGTP]?i?B?)\s+\d+(?:[.,]\d+)?[KMGTP]?i?B?\s+\d+%\s+(?<mount>/[^\s"\\]*)\s*$"#,
         read: filesystem,
         samples: &[
@@ -86,8 +97,8 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "resources/free",
         witness: Witness::Program,
-        stems: &["Mem: "],
-        regex: r"^Mem:\s+(?<total>\d+(?:[.,]\d+)?[KMGTP]?i?B?)\s+\S+\s+\S+\s+\S+\s+\S+\s+(?<available>\d+(?:[.,]\d+)?[KMGTP]?i?B?)\s*$",
+        stems: &["Mem:  "],
+        regex: r"^Mem: {2,}(?<total>\d+(?:[.,]\d+)?[KMGTP]?i?B?)\s+\S+\s+\S+\s+\S+\s+\S+\s+(?<available>\d+(?:[.,]\d+)?[KMGTP]?i?B?)\s*$",
         read: memory,
         samples: &[
             "Mem:            15Gi       3.2Gi       1.1Gi       312Mi        11Gi        11Gi",
@@ -170,7 +181,7 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "resources/ram",
         witness: Witness::Program,
-        stems: &["RAM: ", " GB RAM, "],
+        stems: &["RAM: 1", "RAM: 2", "RAM: 3", "RAM: 4", "RAM: 5", "RAM: 6", "RAM: 7", "RAM: 8", "RAM: 9", " GB RAM, "],
         regex: r"^(?:RAM: (?<total>\d+(?:\.\d+)? ?[GT]i?B)|Setup complete .*\(\d+ CPUs, (?<total2>\d+(?:\.\d+)? GB) RAM, .*\))\s*$",
         read: |c| {
             let total = c.bytes("total").or_else(|| c.bytes("total2"));

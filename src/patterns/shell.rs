@@ -93,7 +93,8 @@ pub(super) const TABLE: &[Pattern] = &[
             "Segmentation fault",
             "segmentation fault",
             "Aborted",
-            "abort",
+            "abort ",
+            "abort(",
             "Terminated",
             "terminated",
         ],
@@ -113,7 +114,7 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "shell/zsh",
         witness: Witness::Supervisor,
-        stems: &["zsh: "],
+        stems: &["zsh: k", "zsh: b", "zsh: s", "zsh: a", "zsh: t", "zsh: f", "zsh: i"],
         regex: r"^zsh: (?<signal>killed|bus error|segmentation fault|abort|terminated|floating point exception|illegal hardware instruction)(?: +\(core dumped\))?  +(?<command>\S.*)$",
         read: job,
         samples: &[

@@ -23,6 +23,8 @@ pub(super) const LINES: &[&str] = &[
     ": riga ",
     " 行: ",
     ": 行 ",
+    " 行：",
+    " 列：",
     "第 ",
     ": 줄 ",
     " eilutė: ",

@@ -5,6 +5,23 @@ use crate::fact::{Claim, How, Role, What, Who, Why, Witness};
 use crate::units::{OwnPid, Signal};
 
 /// The wordings.
+/// The words around a code, and before a negative one. Those under six letters are for small inputs.
+#[rustfmt::skip]
+const CODE: &[&str] = &[
+    "a code", "b code", "c code", "d code", "e code", "f code", "g code", "h code", "i code", "j code", "k code", "l code",
+    "m code", "n code", "o code", "p code", "q code", "r code", "s code", "t code", "u code", "v code", "w code", "x code",
+    "y code", "z code", "T code", "E code", "D code", "xit Code", "xitCode", "xitcode", "xit status", " status",
+    "eturn code", "rc=1", "rc=2", "rc=124", "rc=134", "rc=135", "rc=136", "rc=138", "rc=137", "rc=139", "rc=143", "rc=247",
+    "rc=250", "rc=-", " Exit 1", "xit_code", "xit_status",
+];
+
+#[rustfmt::skip]
+const NEGATIVE: &[&str] = &[
+    "exitcode=-", "exitcode: -", "exit code: -", "exit code -", "return code -", "return code: -", "returncode", "rc=-",
+    " rc=-6", " rc=-7", " rc=-9", "(rc=-6", "(rc=-7", "(rc=-9", ",rc=-6", ",rc=-7", ",rc=-9", ":rc=-6", ":rc=-7", ":rc=-9",
+    " rc=-1", "(rc=-1", ",rc=-1", ":rc=-1",
+];
+
 pub(super) const TABLE: &[Pattern] = &[
     // CPython's subprocess.py, 3.6 and later; accelerate's `simple_launcher` raises it of the training script.
     Pattern {
@@ -123,7 +140,19 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "status/in-words",
         witness: Witness::Supervisor,
-        stems: &["y signal ", "th signal ", "to signal ", "on signal ", "y SIG", "th SIG", "to SIG", "signal: SIG"],
+        stems: &[
+            "y signal ",
+            "th signal ",
+            "to signal ",
+            "on signal ",
+            "y SIGK",
+            "y SIGB",
+            "y SIGS",
+            "y SIGA",
+            "th SIG",
+            "to SIG",
+            "signal: SIG",
+        ],
         regex: concat!(
             r#"^(?:[^"'#{}<>=|]{0,100}[^\w"'#{}<>=|-])?(?:killed|terminated|exited|died|stopped|ended|crashed|failed)(?: unexpectedly)?(?: on line \d+)?"#,
             r" (?:by|with|due to|on)(?: signal)?:? (?:(?<name>SIG(?:KILL|BUS|SEGV|ABRT))|(?<number>[679]|11))(?: \(?(?:SIG)?[A-Za-z ]{3,24}\)?)?(?:[.,;!].{0,80})?\s*$"
@@ -151,16 +180,7 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "status/negative",
         witness: Witness::Supervisor,
-        stems: &[
-            "exitcode=-",
-            "exitcode: -",
-            "exit code: -",
-            "exit code -",
-            "return code -",
-            "return code: -",
-            "returncode",
-            "rc=-",
-        ],
+        stems: NEGATIVE,
         regex: r#"^[^"'`#{}]{1,100}[\s(:,](?:exit ?code|return ?code|rc)(?:=|: ?| )(?<code>-(?:6|7|9|11))\)?[.,;]?\s*$"#,
         read: |caps| {
             let taken = in_others(&caps.line.text);
@@ -221,21 +241,7 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "status/code",
         witness: Witness::Arithmetic,
-        stems: &[
-            " code",
-            "xit Code",
-            "xitCode",
-            "xitcode",
-            "xit status",
-            " status",
-            "eturn code",
-            "rc=1",
-            "rc=2",
-            "rc=-",
-            " Exit 1",
-            "xit_code",
-            "xit_status",
-        ],
+        stems: CODE,
         regex: concat!(
             r"^(?:\[\d+\] ?[+-]? +Exit (?<job>\d+)\s{2,}\S.*",
             r#"|(?:ERROR: |##\[error\]|Error: )?(?i:(?:(?:process|command|program|script|job|run|training|application|subprocess) |(?:[^\s:'"`#]+ ){2,8})?"#,
