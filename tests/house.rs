@@ -25,7 +25,7 @@ const FLOORS: [&[&str]; 13] = [
 /// The one address of each dependency, as the beginnings of paths.
 const ADDRESSES: [(&str, &[&str]); 23] = [
     ("regex", &["src/patterns/"]),
-    ("aho_corasick", &["src/patterns/"]),
+    ("regex_automata", &["src/patterns/"]),
     ("memchr", &["src/line/", "src/patterns/"]),
     ("nom", &["src/units", "src/time", "src/line/", "src/remedy/sizing/shape"]),
     ("jiff", &["src/time"]),

@@ -5,13 +5,12 @@
 //! heading. Shorter ones are seen only in lines that are read for another reason.
 
 use std::ops::Range;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::LazyLock;
 
 use memchr::memmem;
-use regex::Regex;
 
-use super::ascii::ascii;
 use super::index::Index;
+use super::wording::Wording;
 use super::{Caps, Pattern};
 use crate::fact::{Claim, Witness};
 use crate::line::Line;
@@ -29,11 +28,11 @@ pub(super) struct Gate {
     index: Index,
     /// Those with a stem too short for the index.
     short: Vec<(usize, memmem::Finder<'static>)>,
-    pub(super) patterns: Vec<(&'static Pattern, OnceLock<Regex>)>,
+    pub(super) patterns: Vec<(&'static Pattern, Wording)>,
 }
 
 pub(super) static GATE: LazyLock<Gate> = LazyLock::new(|| {
-    let patterns: Vec<_> = super::all().map(|pattern| (pattern, OnceLock::new())).collect();
+    let patterns: Vec<_> = super::all().map(|pattern| (pattern, Wording::new(pattern.regex))).collect();
     let stems = || patterns.iter().enumerate().flat_map(|(i, (p, _))| p.stems.iter().map(move |stem| (i, *stem)));
     let unseen = |stem: &str| stem == BELOW || stem.len() < 4;
     let short = stems().filter(|(_, stem)| unseen(stem)).map(|(i, stem)| (i, memmem::Finder::new(stem))).collect();
@@ -54,13 +53,12 @@ impl Gate {
     }
 
     pub(super) fn claims(&self, index: usize, line: &Line<'_>) -> Vec<Claim> {
-        let (pattern, regex) = &self.patterns[index];
+        let (pattern, wording) = &self.patterns[index];
         // A line that its envelope gives to another program is not the kernel's, whatever it quotes.
         if pattern.witness == Witness::Kernel && line.envelope.kernel == Some(false) {
             return Vec::new();
         }
-        let regex = regex.get_or_init(|| Regex::new(&ascii(pattern.regex)).expect("a test compiles every pattern"));
-        regex.captures(&line.text).map_or_else(Vec::new, |captures| (pattern.read)(&Caps { captures, line }))
+        wording.captures(&line.text).map_or_else(Vec::new, |captures| (pattern.read)(&Caps { captures, line }))
     }
 }
 

@@ -41,6 +41,18 @@ struct Entry {
     stem: u16,
     /// Where in the stem it begins.
     at: u16,
+    /// The six bytes it is of, and where in them it begins; many stems share a gram, and few their six bytes.
+    six: Option<([u8; WINDOW], usize)>,
+}
+
+impl Entry {
+    /// Whether the six bytes stand around a gram.
+    fn stands(&self, bytes: &[u8], at: usize) -> bool {
+        let around = |(six, back): &([u8; WINDOW], usize)| {
+            at.checked_sub(*back).and_then(|start| bytes.get(start..)?.first_chunk()) == Some(six)
+        };
+        self.six.as_ref().is_none_or(around)
+    }
 }
 
 /// Finds stems.
@@ -114,12 +126,13 @@ impl Index {
         }
     }
 
-    /// The stems that have a gram at a place, each with the place where it would begin.
+    /// The stems whose six bytes stand around a place, or that are shorter and have a gram there, each with the place where it
+    /// would begin.
     fn at(&self, bytes: &[u8], at: usize) -> impl Iterator<Item = (&Stem, usize)> {
         let four = bytes.get(at..).and_then(gram).unwrap_or_default();
         let (word, _) = place(four);
         let range = usize::from(self.starts[word])..usize::from(self.starts[word + 1]);
-        let same = self.entries[range].iter().filter(move |entry| entry.gram == four);
+        let same = self.entries[range].iter().filter(move |entry| entry.gram == four && entry.stands(bytes, at));
         same.filter_map(move |entry| Some((&self.stems[usize::from(entry.stem)], at.checked_sub(usize::from(entry.at))?)))
     }
 
@@ -147,7 +160,7 @@ impl Index {
         self.visit::<STEP>(bytes, &mut |at| {
             let holds = self.at(bytes, at).filter(|(stem, _)| stem.window.is_some()).any(|(stem, start)| {
                 stem.stands(bytes, start)
-                    || changed && stem.window_stands(bytes, start) && {
+                    || changed && {
                         line.enclose(bytes, at);
                         line.coloured || line.escaped && stem.plain_stands(bytes, start)
                     }
@@ -164,7 +177,7 @@ impl Index {
 
 impl Stem {
     fn new(owner: usize, text: &'static [u8], common: &Common) -> Self {
-        let escaped = |byte: &u8| matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&' | b'\'') || !(b' '..=b'~').contains(byte);
+        let escaped = |byte: &u8| matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&') || !(b' '..=b'~').contains(byte);
         // Six bytes that an escape may change are taken only where there are no others.
         let cost = |window: &[u8]| (window.iter().any(escaped), window.windows(GRAM).map(|four| common.count(four)).sum::<u32>());
         let window = text.windows(WINDOW).map(cost).zip(0..).min().map(|(_, at)| at);
@@ -178,8 +191,9 @@ impl Stem {
     fn entries(&self, number: u16) -> impl Iterator<Item = Entry> {
         let grams = if self.window.is_some() { STEP } else { 1 };
         let first = self.window.unwrap_or(0);
-        (first..first + grams).zip(0..).filter_map(move |(at, _): (usize, u16)| {
-            Some(Entry { gram: gram(&self.text[at..])?, stem: number, at: u16::try_from(at).ok()? })
+        (first..first + grams).filter_map(move |at| {
+            let six = self.window.and_then(|window| Some((*self.text[window..].first_chunk()?, at - window)));
+            Some(Entry { gram: gram(&self.text[at..])?, stem: number, at: u16::try_from(at).ok()?, six })
         })
     }
 
@@ -193,10 +207,6 @@ impl Stem {
 
     fn plain_stands(&self, bytes: &[u8], start: usize) -> bool {
         self.part_stands(self.plain.clone(), bytes, start)
-    }
-
-    fn window_stands(&self, bytes: &[u8], start: usize) -> bool {
-        self.window.is_some_and(|at| self.part_stands(at..at + WINDOW, bytes, start))
     }
 }
 

@@ -50,9 +50,10 @@ mod status;
 mod sudo;
 mod systemd;
 mod trainers;
+mod wording;
 mod workflows;
 
-use regex::Captures;
+use regex_automata::util::captures::Captures;
 
 use crate::fact::{Claim, Witness};
 use crate::line::Line;
@@ -83,7 +84,7 @@ pub struct Pattern {
 
 /// The named groups of a match, and the line they were found in.
 pub struct Caps<'a> {
-    captures: Captures<'a>,
+    captures: Captures,
     /// The whole line.
     pub line: &'a Line<'a>,
 }
@@ -91,7 +92,7 @@ pub struct Caps<'a> {
 impl<'a> Caps<'a> {
     /// A group's text, if it took part in the match.
     pub fn get(&self, group: &str) -> Option<&str> {
-        self.captures.name(group).map(|m| m.as_str())
+        self.line.text.get(self.captures.get_group_by_name(group)?.range())
     }
 
     /// A group's text as an owned string.

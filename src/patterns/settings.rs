@@ -130,7 +130,7 @@ const KEYS: &[&str] = &[
     "num-gpus",
     "pin_memory",
     "epochs': ",
-    "epochs\": ",
+    "hs\": ",
     "epochs: ",
     "epochs = ",
     "epochs  ",
@@ -308,7 +308,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "Torch 2.",
             "Torch 1.",
         ],
-        regex: r"^(?:(?:.*[\]>:-] ?)?\s*(?:- )?(?:PyTorch [Vv]ersion(?: \(GPU\?\))?:? |PyTorch: |[Tt]orch [Vv]ersion:? |torch\.version: |pytorch\.version=|torch\.__version__[:= ]+)|(?:Collecting )?torch==|torch {1,60}|PyTorch {1,60}|(?:[^`'#]{0,160}[|,;(] ?)(?:[Pp]y[Tt]orch|torch)[ :=]{1,3}|.*Successfully installed .*\storch-|(?:Ultralytics|YOLO).*\storch-)(?<major>\d+)\.(?<minor>\d+)(?:\.\d+)?[\w.+-]*(?:\s+python \S+\s+world size (?<world>\d+)|,.*|\s.*)?\s*$",
+        regex: r"^(?:(?:.*[\]>:-] ?)?\s*(?:- )?(?:PyTorch [Vv]ersion(?: \(GPU\?\))?:? |PyTorch: |[Tt]orch [Vv]ersion:? |torch\.version: |pytorch\.version=|torch\.__version__[:= ]+)|(?:Collecting )?torch==|torch {1,60}|PyTorch {1,60}|(?:[^`'#]*[|,;(] ?)(?:[Pp]y[Tt]orch|torch)[ :=]{1,3}|.*Successfully installed .*\storch-|(?:Ultralytics|YOLO).*\storch-)(?<major>\d+)\.(?<minor>\d+)(?:\.\d+)?[\w.+-]*(?:\s+python \S+\s+world size (?<world>\d+)|,.*|\s.*)?\s*$",
         read: version,
         samples: &[
             "torch 2.15.0+cu132  python 3.11.7  world size 1",
