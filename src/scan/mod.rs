@@ -4,6 +4,7 @@
 //! number of incidents is under way at any moment, so that memory does not grow with the number of files.
 
 mod group;
+mod key;
 mod list;
 pub mod progress;
 
