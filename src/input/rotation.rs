@@ -67,7 +67,7 @@ pub(crate) fn packed(name: &str) -> Option<&str> {
 }
 
 /// Whether a name is that of a log, behind which a number or a date tells a rotation.
-fn is_log(name: &str) -> bool {
+pub(crate) fn is_log(name: &str) -> bool {
     without_ending(name).is_some() || MACHINE.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 

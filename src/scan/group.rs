@@ -17,15 +17,6 @@ pub enum Grouping {
     Dir,
 }
 
-/// Endings of archives that hold files.
-const ARCHIVES: [&str; 9] = [".zip", ".tar", ".tgz", ".tar.gz", ".tar.zst", ".tar.xz", ".tar.bz2", ".tbz2", ".txz"];
-
-/// Whether a name says that it is an archive of files, which may hold many incidents.
-pub(super) fn is_archive(name: &str) -> bool {
-    let name = name.to_lowercase();
-    ARCHIVES.iter().any(|end| name.ends_with(end))
-}
-
 /// What an incident is called beyond its folder, and the indices of its files.
 pub(super) type Group = (Option<String>, Vec<usize>);
 
@@ -70,16 +61,11 @@ fn by_names<T: AsRef<str>>(names: &[T]) -> Vec<Group> {
     }
     let mut found: Vec<Group> = keyed.into_iter().collect();
     found.sort_by_key(|(_, files)| files.first().copied());
-    for (key, files) in &mut found {
-        if let (Some(_), [only]) = (&key, files.as_slice()) {
-            *key = names.get(*only).map(|name| name.as_ref().to_owned());
-        }
-    }
     found
 }
 
 /// Brings the pieces of each rotated log in the order of time; they stand where the first of them stood.
-fn oldest_first<T: AsRef<str>>(names: &[T], files: &mut [usize]) {
+pub(super) fn oldest_first<T: AsRef<str>>(names: &[T], files: &mut [usize]) {
     let name = |index: &usize| names.get(*index).map_or("", |name| name.as_ref());
     let mut first: HashMap<&str, usize> = HashMap::new();
     for (at, index) in files.iter().enumerate() {
@@ -115,7 +101,7 @@ mod tests {
     fn views_of_one_incident_stay_together_and_jobs_do_not() {
         assert_eq!(auto(&["dmesg.txt", "inspect.json", "train.log"]), [(None, vec![0, 1, 2])]);
         assert_eq!(auto(&["dmesg.txt", "slurm-1.out"]), [(None, vec![0, 1])]);
-        assert_eq!(auto(&["a.log", "b.log"]), [(Some("a.log".to_owned()), vec![0]), (Some("b.log".to_owned()), vec![1])]);
+        assert_eq!(auto(&["a.log", "b.log"]), [(Some("a".to_owned()), vec![0]), (Some("b".to_owned()), vec![1])]);
         assert_eq!(auto(&["j1.err", "j1.out", "j2.out"])[0], (Some("j1".to_owned()), vec![0, 1]));
         assert_eq!(auto(&["1_Set up job.txt", "2_Run tests.txt"]), [(None, vec![0, 1])]);
         assert_eq!(auto(&["0_build.txt", "1_lint.txt"]).len(), 2);
