@@ -12,7 +12,6 @@ mod xz;
 pub(crate) mod zip;
 mod zstd;
 
-use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -173,7 +172,7 @@ fn probe(path: &Path, found: &Metadata) -> io::Result<()> {
 /// wait for ever. Links are followed to files but not to folders, so that no loop is walked.
 fn folder(root: &Path, sources: &mut Vec<Source<'_>>, notes: &mut Vec<Note>) {
     let before = (sources.len(), notes.len());
-    let walk = WalkDir::new(root).sort_by_key(|entry| in_time(entry.file_name())).into_iter();
+    let walk = WalkDir::new(root).sort_by_file_name().into_iter();
     for entry in walk.filter_entry(|entry| !(entry.file_type().is_dir() && entry.file_name() == ".git")) {
         let entry = match entry {
             Ok(entry) => entry,
@@ -215,13 +214,6 @@ fn folder(root: &Path, sources: &mut Vec<Source<'_>>, notes: &mut Vec<Note>) {
     if (sources.len(), notes.len()) == before {
         notes.push(Note::unread(&shown(root), "a folder without files"));
     }
-}
-
-/// Sorts names so that the pieces of a rotated log stand together, the oldest first.
-fn in_time(name: &OsStr) -> (String, rotation::Age, OsString) {
-    let text = name.to_string_lossy();
-    let (log, age) = rotation::piece(&text);
-    (log.to_owned(), age, name.to_owned())
 }
 
 /// A path as a name; what is not UTF-8 in it is replaced.

@@ -48,6 +48,14 @@ pub(crate) fn piece(name: &str) -> (&str, Age) {
     (plain, Age::Current)
 }
 
+/// Sorts the names of inputs so that the pieces of a rotated log stand together, the oldest first.
+pub(crate) fn in_time(name: &str) -> (String, Age) {
+    let start = name.rfind('/').map_or(0, |at| at + 1);
+    let (folder, file) = name.split_at(start);
+    let (log, age) = piece(file);
+    (format!("{folder}{log}"), age)
+}
+
 /// What stands before a date at the end of a name: `bert` of `bert-20261130`, which is a rotation only beside a `bert`.
 pub(crate) fn undated(name: &str) -> Option<&str> {
     let mut cuts = name.match_indices(['.', '-', '_']).map(|(at, _)| name.split_at(at));
@@ -88,7 +96,7 @@ fn is_date(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Age, piece, undated};
+    use super::{Age, in_time, piece, undated};
 
     #[test]
     fn pieces_are_told_from_numbered_jobs() {
@@ -118,7 +126,7 @@ mod tests {
     #[test]
     fn the_oldest_comes_first() {
         let mut names = ["job.log", "job.log.1", "job.log.10.gz", "job.log.2"];
-        names.sort_by_key(|name| piece(name));
+        names.sort_by_key(|name| in_time(name));
         assert_eq!(names, ["job.log.10.gz", "job.log.2", "job.log.1", "job.log"]);
     }
 }

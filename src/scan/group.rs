@@ -1,6 +1,6 @@
 //! Which files of a folder belong to one incident, told by their names.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use super::key;
 use crate::input::rotation;
@@ -22,14 +22,6 @@ pub(super) type Group = (Option<String>, Vec<usize>);
 
 /// The files of one folder, by incident.
 pub(super) fn groups<T: AsRef<str>>(names: &[T], grouping: Grouping) -> Vec<Group> {
-    let mut groups = together(names, grouping);
-    for (_, files) in &mut groups {
-        oldest_first(names, files);
-    }
-    groups
-}
-
-fn together<T: AsRef<str>>(names: &[T], grouping: Grouping) -> Vec<Group> {
     let all = || (0..names.len()).collect::<Vec<usize>>();
     match grouping {
         Grouping::File => names.iter().enumerate().map(|(index, name)| (Some(name.as_ref().to_owned()), vec![index])).collect(),
@@ -62,19 +54,6 @@ fn by_names<T: AsRef<str>>(names: &[T]) -> Vec<Group> {
     let mut found: Vec<Group> = keyed.into_iter().collect();
     found.sort_by_key(|(_, files)| files.first().copied());
     found
-}
-
-/// Brings the pieces of each rotated log in the order of time; they stand where the first of them stood.
-pub(super) fn oldest_first<T: AsRef<str>>(names: &[T], files: &mut [usize]) {
-    let name = |index: &usize| names.get(*index).map_or("", |name| name.as_ref());
-    let mut first: HashMap<&str, usize> = HashMap::new();
-    for (at, index) in files.iter().enumerate() {
-        first.entry(rotation::piece(name(index)).0).or_insert(at);
-    }
-    files.sort_by_cached_key(|index| {
-        let (log, age) = rotation::piece(name(index));
-        (first.get(log).copied(), age)
-    });
 }
 
 /// The first step of every job of GitHub Actions: its folder is one job.
@@ -122,7 +101,6 @@ mod tests {
             assert_eq!(auto(&names).len(), 1, "{names:?}");
         }
         assert_eq!(auto(&["4711.err", "4711.out", "4712.err", "4712.out"]).len(), 2);
-        assert_eq!(auto(&["a.log", "b.log", "job.log", "job.log.1", "job.log.2"])[2].1, [1, 4, 3, 2]);
         assert!(is_pod("default_trainer-0_0a1b2c3d-0000-1111-2222-333344445555"));
         assert!(!is_pod("a_b_c"));
     }

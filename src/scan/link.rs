@@ -40,8 +40,15 @@ struct Node {
 /// Puts groups together that are about the same pod, container or job. A record about several of them tells nothing, and two
 /// of them are never put together. `about` reads whom a file is about, unless it is too large for a record.
 pub(super) fn link<T: AsRef<str>>(names: &[T], groups: &mut Vec<Group>, about: &dyn Fn(usize) -> Option<Vec<Who>>) {
-    let records: Vec<usize> =
-        (0..names.len()).filter(|index| names.get(*index).is_some_and(|name| is_record(name.as_ref()))).collect();
+    let all = |wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
+        let name = |index: &usize| names.get(*index).is_some_and(|name| wanted(&name.as_ref().to_lowercase()));
+        (0..names.len()).filter(name).collect()
+    };
+    // Any text may be what a command printed; of many of them most are logs.
+    let mut records = all(&|name| is_record(name) || name.ends_with(".txt"));
+    if records.len() > RECORDS {
+        records = all(&is_record);
+    }
     if groups.len() < 2 || records.is_empty() || records.len() > RECORDS {
         return;
     }
@@ -81,7 +88,6 @@ pub(super) fn link<T: AsRef<str>>(names: &[T], groups: &mut Vec<Group>, about: &
     };
     for (_, files) in groups.iter_mut() {
         files.sort_unstable();
-        super::group::oldest_first(names, files);
     }
     groups.sort_by_key(|(_, files)| files.first().copied());
 }
@@ -117,9 +123,8 @@ fn join(nodes: &mut Vec<Node>) -> bool {
 
 /// Whether a name is that of a record, by its ending or by a word in it.
 fn is_record(name: &str) -> bool {
-    let name = name.to_lowercase();
-    let plain = rotation::packed(&name).unwrap_or(&name);
-    ENDS.iter().any(|end| plain.ends_with(end)) || key::bare(&name).split(['-', '_', '.', ' ']).any(|word| WORDS.contains(&word))
+    let plain = rotation::packed(name).unwrap_or(name);
+    ENDS.iter().any(|end| plain.ends_with(end)) || key::bare(name).split(['-', '_', '.', ' ']).any(|word| WORDS.contains(&word))
 }
 
 impl Subject {
