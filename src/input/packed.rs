@@ -11,9 +11,6 @@ use super::magic::Magic;
 use super::xz::Blocks;
 use super::zstd::Frames;
 
-/// How much is unpacked at once, in bytes: where the data is damaged, at most this much before it is lost.
-const PIECE: usize = 16 << 10;
-
 /// What is wrong with a compressed stream, as far as it was read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Damage {
@@ -75,16 +72,16 @@ struct Plain<R> {
 
 impl<R: Read> Read for Plain<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let size = buffer.len().min(PIECE);
-        self.inner.read(buffer.get_mut(..size).unwrap_or_default()).map_err(|error| told(error, self.ended.get()))
+        self.inner.read(buffer).map_err(|error| told(error, self.ended.get()))
     }
 }
 
 /// The words for an error of a decoder; those of the system and of this program's own bounds are good already.
 pub(super) fn told(error: io::Error, ended: bool) -> io::Error {
     match error.kind() {
-        ErrorKind::Interrupted | ErrorKind::FileTooLarge | ErrorKind::OutOfMemory => error,
+        ErrorKind::Interrupted | ErrorKind::FileTooLarge => error,
         _ if error.raw_os_error().is_some() => error,
+        ErrorKind::OutOfMemory => io::Error::new(ErrorKind::OutOfMemory, "unpacking it would take too much memory"),
         kind if ended || kind == ErrorKind::UnexpectedEof => io::Error::new(ErrorKind::UnexpectedEof, "it is cut off"),
         _ => io::Error::new(ErrorKind::InvalidData, "it is damaged"),
     }

@@ -10,6 +10,9 @@ const MEMORY: u32 = 160 << 10;
 /// How much of the packed bytes is read at once, in bytes.
 const PIECE: usize = 32 << 10;
 
+/// How much is unpacked at once, in bytes: where the data is damaged, at most this much before it is lost.
+const PLAIN: usize = 64 << 10;
+
 /// Reads stream after stream.
 pub(super) struct Blocks<R> {
     inner: R,
@@ -29,6 +32,8 @@ impl<R: Read> Blocks<R> {
 
 impl<R: Read> Read for Blocks<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let size = buffer.len().min(PLAIN);
+        let buffer = buffer.get_mut(..size).unwrap_or_default();
         while !self.over && !buffer.is_empty() {
             let mut action = Action::Run;
             if self.at == self.packed.len() {

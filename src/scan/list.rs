@@ -187,12 +187,29 @@ pub(super) fn called(at: &Path, key: Option<&str>) -> Arc<str> {
     }
 }
 
-/// The folder that a file's incident is named by; for a file of a pod, the pod's own.
+/// The folder that a file's incident is named by; for a file of a pod, the pod's own, and for one of a rank, that of the job.
 pub(super) fn home(name: &str, grouping: Grouping) -> PathBuf {
     let parent = Path::new(parent(name));
+    if grouping != Grouping::Auto {
+        return parent.to_owned();
+    }
     let pod = |folder: &&Path| folder.file_name().is_some_and(|name| is_pod(&name.to_string_lossy()));
-    let pod = Some(parent).filter(|_| grouping == Grouping::Auto).and_then(|parent| parent.ancestors().find(pod));
-    pod.unwrap_or(parent).to_owned()
+    parent.ancestors().find(pod).unwrap_or_else(|| above_ranks(parent)).to_owned()
+}
+
+/// The folder above those that torchrun makes for attempts and their ranks (`attempt_0/3`), and above `rank_3`.
+fn above_ranks(folder: &Path) -> &Path {
+    let numbered = |folder: &Path, words: &[&str]| {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let word = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        word.len() < name.len() && words.contains(&word.trim_end_matches(['_', '-']))
+    };
+    let above = folder.parent().filter(|above| !above.as_os_str().is_empty());
+    match above {
+        Some(above) if numbered(folder, &["attempt", "rank", "local_rank"]) => above_ranks(above),
+        Some(above) if numbered(folder, &[""]) && numbered(above, &["attempt"]) => above_ranks(above),
+        _ => folder,
+    }
 }
 
 /// How the files of a folder are put together: those of a pod are one incident.
@@ -210,4 +227,45 @@ fn parent(name: &str) -> &str {
 fn is_double(path: &Path) -> bool {
     let folder = path.to_string_lossy();
     actions::whole(&folder).is_some_and(|job| Path::new(&job).join("1_Set up job.txt").is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FILES, Job, home, list};
+    use crate::scan::Grouping;
+    use std::path::Path;
+
+    #[test]
+    fn ranks_and_pods_have_their_home_in_the_job() {
+        let pod = "pods/default_trainer-0_0a1b2c3d-0000-1111-2222-333344445555";
+        for (name, folder) in [
+            ("logs/run/attempt_0/3/stderr.log", "logs/run"),
+            ("logs/run/rank_3/out.log", "logs/run"),
+            ("attempt_0/3/stderr.log", "attempt_0"),
+            ("logs/4711/out.log", "logs/4711"),
+            ("logs/node1/out.log", "logs/node1"),
+            ("a.zip!/run/attempt_1/0/stdout.log", "a.zip!/run"),
+            ("x.log", ""),
+        ] {
+            assert_eq!(home(name, Grouping::Auto), Path::new(folder), "{name}");
+        }
+        assert_eq!(home(&format!("{pod}/main/0.log"), Grouping::Auto), Path::new(pod));
+        assert_eq!(home("run/rank_3/out.log", Grouping::Dir), Path::new("run/rank_3"));
+    }
+
+    #[test]
+    fn an_incident_that_a_large_folder_tears_apart_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..=FILES {
+            std::fs::write(folder.path().join(format!("job-rank{number}.log")), "").unwrap();
+        }
+        std::fs::write(folder.path().join("other.log"), "").unwrap();
+        let mut notes = Vec::new();
+        list(&[folder.path().to_owned()], &Default::default(), Grouping::Auto, &mut |job| {
+            let Job::Files(_, files, told) = job else { panic!("these are files") };
+            notes.push((files.len(), told.len()));
+            true
+        });
+        assert_eq!(notes, [(FILES, 0), (1, 1), (1, 0)]);
+    }
 }
