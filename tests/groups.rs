@@ -46,16 +46,17 @@ fn names(folder: &Path, arguments: &[&str]) -> Vec<String> {
 /// The same files packed, each format by its name.
 fn pack(list: &[(&str, &str)], into: &Path) {
     let mut builder = tar::Builder::new(Vec::new());
-    let mut writer = zip::ZipWriter::new(fs::File::create(into.join("a.zip")).unwrap());
+    let mut writer = zip::ZipWriter::new(fs::File::create(into.join("a.zip")).expect("there is room for a small file"));
     for (name, text) in list {
         let mut header = tar::Header::new_gnu();
         header.set_size(text.len() as u64);
-        builder.append_data(&mut header, name, text.as_bytes()).unwrap();
-        writer.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
-        writer.write_all(text.as_bytes()).unwrap();
+        builder.append_data(&mut header, name, text.as_bytes()).expect("there is room for a small file");
+        writer.start_file(*name, zip::write::SimpleFileOptions::default()).expect("there is room for a small file");
+        writer.write_all(text.as_bytes()).expect("there is room for a small file");
     }
-    writer.finish().unwrap();
-    fs::write(into.join("a.tar"), builder.into_inner().unwrap()).unwrap();
+    writer.finish().expect("there is room for a small file");
+    fs::write(into.join("a.tar"), builder.into_inner().expect("memory takes every byte"))
+        .expect("there is room for a small file");
 }
 
 #[test]

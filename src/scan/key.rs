@@ -154,8 +154,8 @@ fn last_part(text: &str) -> Option<&str> {
 
 /// What stands behind a part with its number: `run5` of `rank0_run5`.
 fn first_part(text: &str) -> Option<&str> {
-    let cuts = text.match_indices(BORDERS).map(|(at, _)| text.split_at(at));
-    cuts.filter(|(part, _)| last_part(part) == Some("")).next_back().map(|(_, rest)| rest.trim_start_matches(BORDERS))
+    let mut cuts = text.match_indices(BORDERS).map(|(at, _)| text.split_at(at));
+    cuts.rfind(|(part, _)| last_part(part) == Some("")).map(|(_, rest)| rest.trim_start_matches(BORDERS))
 }
 
 fn is_number(text: &str) -> bool {

@@ -257,7 +257,7 @@ mod tests {
     fn an_incident_that_a_large_folder_tears_apart_is_told() {
         let folder = tempfile::tempdir().unwrap();
         for number in 0..=FILES {
-            std::fs::write(folder.path().join(format!("job-rank{number}.log")), "").unwrap();
+            std::fs::write(folder.path().join(format!("bert-rank{number}.log")), "").unwrap();
         }
         std::fs::write(folder.path().join("other.log"), "").unwrap();
         let mut notes = Vec::new();
