@@ -19,7 +19,10 @@ const EVENT: &str = "apiVersion: v1\nkind: Event\nmetadata: {name: NAME.17, name
                      NAME, namespace: ml}\nreason: Evicted\nmessage: \"The node was low on resource: memory.\"\n";
 const SACCT: &str = "JobID|JobName|State|ExitCode\n4711|train|OUT_OF_MEMORY|0:125\n4711.batch|batch|FAILED|1:0\n";
 
-fn files(list: &[(&str, &str)]) -> TempDir {
+/// A name and a text.
+type File<'a> = (&'a str, &'a str);
+
+fn files(list: &[File<'_>]) -> TempDir {
     let folder = TempDir::new().expect("a temporary folder can be made");
     for (name, text) in list {
         let path = folder.path().join(name);
@@ -44,7 +47,7 @@ fn names(folder: &Path, arguments: &[&str]) -> Vec<String> {
 }
 
 /// The same files packed, each format by its name.
-fn pack(list: &[(&str, &str)], into: &Path) {
+fn pack(list: &[File<'_>], into: &Path) {
     let mut builder = tar::Builder::new(Vec::new());
     let mut writer = zip::ZipWriter::new(fs::File::create(into.join("a.zip")).expect("there is room for a small file"));
     for (name, text) in list {
@@ -61,7 +64,7 @@ fn pack(list: &[(&str, &str)], into: &Path) {
 
 #[test]
 fn the_number_of_a_job_tells_it_from_others() {
-    let cases: [(&[(&str, &str)], &[&str]); 7] = [
+    let cases: [(&[File<'_>], &[&str]); 7] = [
         (&[("4711.log", KILLED), ("4712.log", BUS), ("4713.log", QUIET)], &["x/4711.log", "x/4712.log", "x/4713.log"]),
         (&[("4711.err", KILLED), ("4711.out", QUIET), ("4712.err", BUS), ("4712.out", QUIET)], &["x/4711", "x/4712"]),
         (&[("bert.e4711", KILLED), ("bert.e4712", BUS), ("bert.o4711", QUIET)], &["x/bert.4711", "x/bert.e4712"]),
@@ -167,6 +170,12 @@ fn globs_choose_among_the_members_of_archives() {
     let all = names(folder.path(), &[".", "--include", "*.log"]);
     assert_eq!((all.len(), all.iter().filter(|name| name.contains('!')).count()), (6, 4), "{all:?}");
     assert_eq!(names(folder.path(), &[".", "--include", "a.zip"]).len(), 3, "all of what a glob names is read");
+    let mut writer = zip::ZipWriter::new(fs::File::create(folder.path().join("outer.zip")).unwrap());
+    writer.start_file("a.tar", zip::write::SimpleFileOptions::default()).unwrap();
+    writer.write_all(&fs::read(folder.path().join("a.tar")).unwrap()).unwrap();
+    writer.finish().unwrap();
+    let member = |name: &str| format!("outer.zip!/a.tar!/{name}");
+    assert_eq!(names(folder.path(), &["outer.zip", "--include", "*.log"]), [member("job1/a.log"), member("job2/b.log")]);
 }
 
 #[test]

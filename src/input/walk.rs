@@ -49,11 +49,13 @@ impl Choice {
         self.include.is_empty() || matches(&self.include, root, path)
     }
 
-    /// Whether a member of an archive is wanted, told by its path in the archive.
-    pub(crate) fn takes_member(&self, inside: &str, wish: Wish) -> bool {
-        let path = Path::new(inside);
-        let out = path.ancestors().any(|part| !part.as_os_str().is_empty() && matches(&self.exclude, Path::new(""), part));
-        !out && (wish == Wish::Whole || self.takes(Path::new(""), path))
+    /// What is wanted of a member of an archive, told by its path in the archive; nothing where it is left out.
+    pub(crate) fn member(&self, inside: &str, wish: Wish) -> Option<Wish> {
+        // An archive in an archive is a folder there.
+        let inside = inside.replace("!/", "/");
+        let (root, path) = (Path::new(""), Path::new(&inside));
+        let out = path.ancestors().any(|part| !part.as_os_str().is_empty() && matches(&self.exclude, root, part));
+        (!out).then(|| if wish == Wish::Whole { wish } else { self.wish(root, path) })
     }
 
     /// Whether the walk below a folder comes to this path by itself.

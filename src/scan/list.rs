@@ -74,15 +74,18 @@ fn take(leaf: Leaf, wish: Wish, choice: &Choice, folder: &mut Folder, sink: &mut
     };
     let Some(directory) = directory else { return sink(Job::Archive(leaf, wish)) };
     let mut files = directory.files();
-    files.retain(|(_, inside)| choice.takes_member(inside, wish));
     // An archive keeps its order inside a folder: steps are numbered, and ten comes behind two there.
     files.sort_by(|(_, a), (_, b)| parent(a).cmp(parent(b)));
     let mut inner = Folder::new(folder.grouping);
     inner.notes.extend(directory.note(&leaf.name));
     let mut members = files.into_iter();
     let taken = members.all(|(index, inside)| {
+        let Some(wish) = choice.member(&inside, wish) else { return true };
         let member = Leaf::member(format!("{}!/{inside}", leaf.name).into(), &directory, index);
-        if member.holds() == Holds::One { inner.take(member, sink) } else { sink(Job::Archive(member, Wish::Whole)) }
+        match member.holds() {
+            Holds::One => wish == Wish::Inside || inner.take(member, sink),
+            Holds::Directory | Holds::Stream => sink(Job::Archive(member, wish)),
+        }
     });
     taken && inner.give(sink)
 }

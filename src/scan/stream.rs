@@ -40,7 +40,7 @@ pub(super) fn stream(leaf: &Leaf, wish: Wish, plan: &Plan, stop: &AtomicBool, gi
             Found::Note(note) => return notes.push(note),
             Found::Input(name, reader) => (name, reader),
         };
-        if name.strip_prefix(&*root).is_some_and(|inside| !plan.choice.takes_member(inside, wish)) {
+        if name.strip_prefix(&*root).is_some_and(|inside| matches!(plan.choice.member(inside, wish), None | Some(Wish::Inside))) {
             return;
         }
         let mut reading = Reading::default();
