@@ -32,4 +32,9 @@ impl Note {
     pub fn unread(input: &Arc<str>, text: impl Into<String>) -> Self {
         Self { input: Arc::clone(input), text: text.into(), gravity: Gravity::Unread }
     }
+
+    /// Whether an input is lost.
+    pub fn is_unread(&self) -> bool {
+        self.gravity == Gravity::Unread
+    }
 }

@@ -137,6 +137,82 @@ fn what_can_be_read_of_a_broken_archive_is_reported() {
 }
 
 #[test]
+fn what_stands_before_a_cut_or_after_the_data_is_no_loss() {
+    let folder = TempDir::new().unwrap();
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    let xz = xz();
+    write("cut.xz", &xz[..xz.len() - 20]);
+    let (document, code) = report(folder.path(), &["cut.xz"]);
+    let note = &document["notes"][0]["text"];
+    assert_eq!((proof(&document), code, note.as_str()), ("cut.xz", 2, Some("cannot be read to its end: it is cut off")));
+
+    write("padded.gz", &[gzip(b"first\n"), vec![0; 512], gzip(KILLED.as_bytes()), vec![0; 512]].concat());
+    let (document, code) = report(folder.path(), &["padded.gz"]);
+    assert_eq!((proof(&document), code, document["notes"].as_array().map(Vec::len)), ("padded.gz", 0, Some(0)));
+
+    write("trailing.gz", &[gzip(KILLED.as_bytes()), b"garbage".to_vec()].concat());
+    let (document, code) = report(folder.path(), &["trailing.gz"]);
+    assert_eq!((proof(&document), code), ("trailing.gz", 0));
+    assert!(document["notes"][0]["text"].as_str().is_some_and(|text| text.contains("not compressed")), "{document}");
+
+    let mut damaged = gzip(KILLED.as_bytes());
+    let end = damaged.len() - 6;
+    damaged[end] ^= 0xff;
+    write("damaged.gz", &damaged);
+    let (document, _) = report(folder.path(), &["damaged.gz"]);
+    assert_eq!(document["notes"][0]["text"], "cannot be read to its end: it is damaged");
+
+    let twins = zip(&[("a.log", b"x\n"), ("b.log", KILLED.as_bytes())]);
+    let at: Vec<usize> = (0..twins.len() - 5).filter(|at| &twins[*at..*at + 5] == b"b.log").collect();
+    let mut twins = twins;
+    for at in at {
+        twins[at] = b'a';
+    }
+    write("twins.zip", &twins);
+    let (document, code) = report(folder.path(), &["twins.zip"]);
+    assert_eq!((proof(&document), code), ("twins.zip!/a.log", 0));
+    assert!(document["notes"][0]["text"].as_str().is_some_and(|text| text.contains("have one name")), "{document}");
+}
+
+#[test]
+fn an_archive_of_many_logs_is_judged_in_parts() {
+    let folder = TempDir::new().unwrap();
+    let names: Vec<String> = (0..2_500).map(|n| format!("{}/job-{n:04}.log", n / 100)).collect();
+    let files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), KILLED.as_bytes())).collect();
+    // A log of the first incident stands at the very end.
+    let late = ("0/job-0000.err", &b"x\n"[..]);
+    fs::write(folder.path().join("a.tar"), tar(&[files.as_slice(), &[late]].concat())).unwrap();
+    let (archive, plan) = (folder.path().join("a.tar"), coroner::scan::Plan { workers: 2, ..Default::default() });
+    let (mut seen, mut notes) = (0, Vec::new());
+    let tally = coroner::scan::scan(&[archive], &plan, &Default::default(), &Default::default(), &mut |incident| {
+        seen += incident.report.inputs.len();
+        notes.extend(incident.report.notes.iter().map(|note| note.text.clone()));
+        Ok(())
+    });
+    assert_eq!((seen, tally.unwrap().incidents), (2_501, 2_501));
+    assert!(matches!(notes.as_slice(), [note] if note.contains("stand far before")), "{notes:?}");
+}
+
+#[test]
+fn a_stopped_scan_tells_of_the_members_that_were_read() {
+    let folder = TempDir::new().unwrap();
+    let names: Vec<String> = (0..3_000).map(|n| format!("job-{n:04}.log")).collect();
+    let files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), KILLED.as_bytes())).collect();
+    for (name, bytes) in [("a.zip", zip(&files)), ("a.tar", tar(&files))] {
+        fs::write(folder.path().join(name), bytes).unwrap();
+        let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let plan = coroner::scan::Plan { workers: 2, ..Default::default() };
+        let tally = coroner::scan::scan(&[folder.path().join(name)], &plan, &stop, &Default::default(), &mut |_| {
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+            Ok(())
+        });
+        let tally = tally.unwrap();
+        assert!(tally.stopped && (1..3_000).contains(&tally.incidents), "{name}: {}", tally.incidents);
+        assert_eq!(tally.unread_count(), 0, "{name}");
+    }
+}
+
+#[test]
 fn nestings_and_bombs_end() {
     let folder = TempDir::new().unwrap();
     let mut nested = gzip(KILLED.as_bytes());

@@ -27,6 +27,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::fact::{Container, ContainerEvent, Fact, How, Resource, Role, What, Who};
+use crate::input::rotation;
 use crate::place::Place;
 use crate::seen::{Input, Kind};
 use crate::time::Stamp;
@@ -262,7 +263,7 @@ fn rank(kind: Kind) -> u8 {
 pub fn gather(facts: &[Fact], inputs: &[Input]) -> Gathered {
     // The order in which files were named on the command line must not decide anything.
     let mut sorted = inputs.to_vec();
-    sorted.sort_by_key(|input| (rank(input.kind), input.name.clone()));
+    sorted.sort_by_key(|input| (rank(input.kind), rotation::in_time(&input.name), input.name.clone()));
     let place: HashMap<&str, usize> = sorted.iter().enumerate().map(|(at, input)| (&*input.name, at)).collect();
     let mut facts = facts.to_vec();
     facts.sort_by_key(|fact| place.get(&*fact.place.input).copied());

@@ -2,10 +2,14 @@
 
 pub(crate) mod actions;
 pub mod archive;
+pub(crate) mod leaf;
 mod magic;
+mod packed;
+pub(crate) mod rotation;
 mod tar;
 pub mod walk;
-mod zip;
+mod xz;
+pub(crate) mod zip;
 mod zstd;
 
 use std::fs::{File, Metadata};
@@ -97,9 +101,10 @@ struct Endless<R>(io::Take<R>);
 impl<R: Read> Read for Endless<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self.0.read(buffer)? {
-            0 if self.0.limit() == 0 && !buffer.is_empty() => {
-                Err(io::Error::other(format!("a device without end: only its first {} MiB were read", DEVICE >> 20)))
-            }
+            0 if self.0.limit() == 0 && !buffer.is_empty() => Err(io::Error::new(
+                io::ErrorKind::FileTooLarge,
+                format!("a device without end: only its first {} MiB were read", DEVICE >> 20),
+            )),
             n => Ok(n),
         }
     }
@@ -115,7 +120,7 @@ pub fn open<'a>(paths: &[PathBuf], stdin: impl Read + Send + 'a) -> (Vec<Source<
     let mut sources = Vec::new();
     let mut notes = Vec::new();
     let mut stdin = Some(stdin);
-    for path in paths {
+    for path in once(paths, &|_, _| true, &mut notes) {
         let name = shown(path);
         if path.as_os_str() == "-" {
             match stdin.take() {
@@ -134,6 +139,27 @@ pub fn open<'a>(paths: &[PathBuf], stdin: impl Read + Send + 'a) -> (Vec<Source<
         }
     }
     (sources, notes)
+}
+
+/// The paths without those that are named twice, or that a walk over another one reaches: nothing is read, and no death
+/// counted, twice.
+pub(crate) fn once<'p>(paths: &'p [PathBuf], reaches: &dyn Fn(&Path, &Path) -> bool, notes: &mut Vec<Note>) -> Vec<&'p PathBuf> {
+    let real: Vec<Option<PathBuf>> = paths.iter().map(|path| path.canonicalize().ok()).collect();
+    let covered = |at: usize, own: &Path| {
+        real.iter().enumerate().any(|(other, path)| match path {
+            Some(path) if path.as_path() == own => other < at,
+            Some(path) => own.starts_with(path) && path.is_dir() && reaches(path, own),
+            None => false,
+        })
+    };
+    let mut kept = Vec::new();
+    for (at, path) in paths.iter().enumerate() {
+        match real.get(at).and_then(Option::as_ref) {
+            Some(own) if own.exists() && covered(at, own) => notes.push(Note::remark(&shown(path), "named twice: read once")),
+            _ => kept.push(path),
+        }
+    }
+    kept
 }
 
 /// Whether a file can be opened, asked at once so that all bad paths are told together. Opening a pipe has effects on its
@@ -163,13 +189,22 @@ fn folder(root: &Path, sources: &mut Vec<Source<'_>>, notes: &mut Vec<Note>) {
             Ok(found) if kind.is_file() => found,
             _ if kind.is_symlink() => match path.metadata() {
                 Ok(found) if found.is_file() => found,
-                _ => continue,
+                Ok(found) if found.is_dir() => continue,
+                found => {
+                    let text = if found.is_ok() { walk::NO_FILE } else { "a link to nothing: passed over" };
+                    notes.push(Note::remark(&shown(path), text));
+                    continue;
+                }
             },
             Err(error) if kind.is_file() => {
                 notes.push(Note::unread(&shown(path), error.io_error().map_or_else(|| error.to_string(), reason)));
                 continue;
             }
-            _ => continue,
+            _ if kind.is_dir() => continue,
+            _ => {
+                notes.push(Note::remark(&shown(path), walk::NO_FILE));
+                continue;
+            }
         };
         match probe(path, &found) {
             Ok(()) => sources.push(Source::file(shown(path), path.to_owned())),
@@ -233,10 +268,16 @@ mod tests {
         let paths = [PathBuf::from("-"), root.to_owned(), root.join("c.log"), PathBuf::from("-"), root.join("missing")];
         let (sources, notes) = open(&paths, "in".as_bytes());
         let names: Vec<_> = sources.iter().map(|s| s.name.replace(&*root.to_string_lossy(), "")).collect();
-        assert_eq!(names, ["-", "/a/.hidden", "/a/z.log", "/b.log", "/c.log", "/link.log", "/c.log"]);
-        assert_eq!(sources.iter().map(text).collect::<String>(), "inhzbcbc");
+        assert_eq!(names, ["-", "/a/.hidden", "/a/z.log", "/b.log", "/c.log", "/link.log"]);
+        assert_eq!(sources.iter().map(text).collect::<String>(), "inhzbcb");
         let texts: Vec<_> = notes.iter().map(|n| n.text.as_str()).collect();
-        assert_eq!(texts, ["standard input was named before", "no such file or directory"]);
+        let expected = [
+            "named twice: read once",
+            "a link to nothing: passed over",
+            "standard input was named before",
+            "no such file or directory",
+        ];
+        assert_eq!(texts, expected);
         assert!(sources[0].open().is_err());
     }
 

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use super::archive::{Bounds, Found, Sink, nested};
+use super::packed::{Damage, told};
 use super::reason;
 use crate::note::Note;
 
@@ -12,8 +13,10 @@ const MEMBERS: usize = 1_000_000;
 
 /// Hands out the files of an archive. A broken header ends it, as nobody knows where the next one stands.
 pub(super) fn members(name: &Arc<str>, reader: Box<dyn Read + '_>, bounds: &Bounds, sink: &mut Sink<'_>) {
-    if let Err(error) = walk(name, reader, bounds, sink) {
-        sink(Found::Note(Note::unread(name, format!("cannot be unpacked to its end: {}", reason(&error)))));
+    let damage = Damage::default();
+    if let Err(error) = walk(name, Box::new(damage.watch(reader)), bounds, sink) {
+        let text = format!("cannot be unpacked to its end: {}", reason(&told(error, damage.ended())));
+        sink(Found::Note(Note::unread(name, text)));
     }
 }
 
@@ -22,7 +25,7 @@ fn walk(name: &Arc<str>, reader: Box<dyn Read + '_>, bounds: &Bounds, sink: &mut
     for (count, entry) in archive.entries()?.enumerate() {
         let entry = entry?;
         if count >= MEMBERS {
-            return Err(io::Error::other(format!("more than {MEMBERS} members")));
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("more than {MEMBERS} members")));
         }
         if !entry.header().entry_type().is_file() && !entry.header().entry_type().is_gnu_sparse() {
             continue;

@@ -1,5 +1,6 @@
 //! Walks over a folder of many logs, a folder at a time, so that a million files are never listed together.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,15 +30,40 @@ impl Choice {
     }
 
     fn enters(&self, root: &Path, entry: &DirEntry) -> bool {
-        if entry.depth() == 0 {
-            return true;
+        entry.depth() == 0 || self.shows(entry.file_name()) && !matches(&self.exclude, root, entry.path())
+    }
+
+    fn shows(&self, name: &OsStr) -> bool {
+        self.hidden && name != ".git" || !name.as_encoded_bytes().starts_with(b".")
+    }
+
+    fn wish(&self, root: &Path, path: &Path) -> Wish {
+        match (self.include.is_empty(), self.takes(root, path)) {
+            (true, _) => Wish::File,
+            (false, true) => Wish::Whole,
+            (false, false) => Wish::Inside,
         }
-        let dotted = entry.file_name().as_encoded_bytes().starts_with(b".");
-        (self.hidden && entry.file_name() != ".git" || !dotted) && !matches(&self.exclude, root, entry.path())
     }
 
     fn takes(&self, root: &Path, path: &Path) -> bool {
         self.include.is_empty() || matches(&self.include, root, path)
+    }
+
+    /// What is wanted of a member of an archive, told by its path in the archive; nothing where it is left out.
+    pub(crate) fn member(&self, inside: &str, wish: Wish) -> Option<Wish> {
+        // An archive in an archive is a folder there.
+        let inside = inside.replace("!/", "/");
+        let (root, path) = (Path::new(""), Path::new(&inside));
+        let out = path.ancestors().any(|part| !part.as_os_str().is_empty() && matches(&self.exclude, root, part));
+        (!out).then(|| if wish == Wish::Whole { wish } else { self.wish(root, path) })
+    }
+
+    /// Whether the walk below a folder comes to this path by itself.
+    pub(crate) fn reaches(&self, root: &Path, path: &Path) -> bool {
+        let Ok(below) = path.strip_prefix(root) else { return false };
+        let shown = below.iter().all(|name| self.shows(name));
+        let parts = path.ancestors().take(below.iter().count());
+        shown && !parts.into_iter().any(|part| matches(&self.exclude, root, part)) && (path.is_dir() || self.takes(root, path))
     }
 }
 
@@ -54,24 +80,41 @@ fn matches(set: &GlobSet, root: &Path, path: &Path) -> bool {
     set.is_match(below) || path.file_name().is_some_and(|name| set.is_match(name))
 }
 
+/// What is wanted of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// The file; of an archive, the files in it that are chosen.
+    File,
+    /// All that is in it: a glob names it.
+    Whole,
+    /// If it is an archive, the files in it that are chosen.
+    Inside,
+}
+
 /// What a walk finds.
 pub enum Step {
     /// A file, with the name of the reports.
-    File(Arc<str>, PathBuf),
+    File(Arc<str>, PathBuf, Wish),
     /// What could not be listed.
     Note(Note),
 }
 
 /// Walks over what the user named, in a stable order: the files of a folder by name, then its folders. Links are followed
-/// to files but not to folders, so that no loop is walked. The walk ends early when `sink` says so.
+/// to files but not to folders, so that no loop is walked, and not to files that the walk comes to by itself. The walk ends
+/// early when `sink` says so.
 pub fn walk(root: &Path, choice: &Choice, sink: &mut dyn FnMut(Step) -> bool) -> bool {
     let found = match root.metadata() {
         Ok(found) => found,
         Err(error) => return sink(Step::Note(Note::unread(&shown(root), reason(&error)))),
     };
     if !found.is_dir() {
-        return sink(Step::File(shown(root), root.to_owned()));
+        let wish = match choice.wish(root, root) {
+            Wish::Inside => Wish::File,
+            wish => wish,
+        };
+        return sink(Step::File(shown(root), root.to_owned(), wish));
     }
+    let whole = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let order = |entry: &DirEntry| (entry.file_type().is_dir(), entry.file_name().to_owned());
     let walk = WalkDir::new(root).sort_by_key(order).into_iter();
     for entry in walk.filter_entry(|entry| choice.enters(root, entry)) {
@@ -80,14 +123,10 @@ pub fn walk(root: &Path, choice: &Choice, sink: &mut dyn FnMut(Step) -> bool) ->
                 let name = error.path().map_or_else(|| shown(root), shown);
                 Step::Note(Note::unread(&name, error.io_error().map_or_else(|| error.to_string(), reason)))
             }
-            Ok(entry) => {
-                let path = entry.path();
-                let kind = entry.file_type();
-                if !(kind.is_file() || kind.is_symlink() && path.is_file()) || !choice.takes(root, path) {
-                    continue;
-                }
-                Step::File(named(path), entry.into_path())
-            }
+            Ok(entry) => match entry_step(root, &whole, choice, entry) {
+                Some(step) => step,
+                None => continue,
+            },
         };
         if !sink(step) {
             return false;
@@ -95,6 +134,29 @@ pub fn walk(root: &Path, choice: &Choice, sink: &mut dyn FnMut(Step) -> bool) ->
     }
     true
 }
+
+/// What an entry of a folder is to the walk; a folder is nothing by itself.
+fn entry_step(root: &Path, whole: &Path, choice: &Choice, entry: DirEntry) -> Option<Step> {
+    let (path, kind) = (entry.path(), entry.file_type());
+    let wish = choice.wish(root, path);
+    let note = |text: &str| (wish != Wish::Inside).then(|| Step::Note(Note::remark(&named(path), text)));
+    if kind.is_symlink() {
+        match path.canonicalize() {
+            Err(_) => return note("a link to nothing: passed over"),
+            Ok(target) if target.is_dir() || choice.reaches(whole, &target) => return None,
+            Ok(target) if !target.is_file() => return note(NO_FILE),
+            Ok(_) => {}
+        }
+    } else if kind.is_dir() {
+        return None;
+    } else if !kind.is_file() {
+        return note(NO_FILE);
+    }
+    Some(Step::File(named(path), entry.into_path(), wish))
+}
+
+/// What is said of pipes, sockets and devices below a folder: reading them could wait for ever.
+pub(super) const NO_FILE: &str = "no regular file: passed over; a pipe is read where it is named itself";
 
 /// The name of a file below a folder; `.` says nothing.
 fn named(path: &Path) -> Arc<str> {

@@ -7,6 +7,7 @@ mod evidence;
 mod stream;
 mod zone;
 
+use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::io::{Cursor, Read};
 use std::ops::RangeInclusive;
@@ -46,7 +47,7 @@ pub struct Reading {
     /// What could not be read.
     pub notes: Vec<Note>,
     /// Length and hash of each input, so that a copy does not count twice.
-    prints: Vec<((usize, u64), Arc<str>)>,
+    prints: HashMap<(usize, u64), Arc<str>>,
 }
 
 impl Reading {
@@ -98,11 +99,11 @@ pub fn one(name: &Arc<str>, mut reader: Box<dyn Read + '_>, reading: &mut Readin
         let mut hasher = std::hash::DefaultHasher::new();
         head.hash(&mut hasher);
         let print = (head.len(), hasher.finish());
-        if let Some((_, first)) = reading.prints.iter().find(|(known, _)| *known == print) {
+        if let Some(first) = reading.prints.get(&print) {
             reading.notes.push(Note::remark(name, format!("the same text as {first}: read once")));
             return;
         }
-        reading.prints.push((print, Arc::clone(name)));
+        reading.prints.insert(print, Arc::clone(name));
     }
     let mut collector = Collector::new(name);
     if head.is_empty() {

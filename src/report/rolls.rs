@@ -39,7 +39,7 @@ impl series::Roll for Human {
         if let Some(evidence) = verdict.because.iter().find(|e| e.fact.place.line.is_some()).or(verdict.because.first()) {
             // The incident's name stands above; only what it does not say is repeated.
             let place = evidence.fact.place.to_string();
-            let place = place.strip_prefix(name).unwrap_or(&place).trim_start_matches(['/', '!', ' ']).to_owned();
+            let place = below(&place, name).trim_start_matches(['/', '!', ' ']).to_owned();
             let place = place.strip_prefix(':').map_or_else(|| visible(&place), |line| format!("line {line}"));
             let lead = format!("  {place}   ");
             let room = page.width().saturating_sub(columns(&lead)).max(40);
@@ -86,6 +86,14 @@ impl series::Roll for Human {
             more => page.line(&format!("  and {more} more")),
         }
     }
+}
+
+/// What of a place the name of the incident does not say. A group's name may be the beginning of a file's: what is left out
+/// ends where a part of the path ends.
+fn below<'a>(place: &'a str, name: &str) -> &'a str {
+    let rest = place.strip_prefix(name).filter(|rest| rest.starts_with(['/', '!', ':', ' ']));
+    let beside = || name.rsplit_once('/').and_then(|(folder, _)| place.strip_prefix(folder)?.strip_prefix('/'));
+    rest.or_else(beside).unwrap_or(place)
 }
 
 /// The brief format: the incident's name above its lines.

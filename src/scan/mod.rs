@@ -1,29 +1,33 @@
 //! Many incidents: folders and archives of logs, a verdict for each, on all cores, in a stable order.
 //!
 //! One thread lists, several examine, and the caller's thread puts the answers in order and hands them out. A bounded
-//! number of incidents is under way at any moment, so that memory does not grow with the number of files.
+//! number of incidents is under way at any moment, so that memory does not grow with the number of files, nor with that of an
+//! archive's members: what is not yet its turn waits with the worker.
 
 mod group;
+mod key;
+mod link;
 mod list;
 pub mod progress;
+mod stream;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::examine::{Options, conclude};
-use crate::input::Source;
-use crate::input::archive::Found;
+use crate::input::leaf::Leaf;
 use crate::input::walk::Choice;
 use crate::note::Note;
-use crate::read::{self, Reading};
+use crate::read::Reading;
 use crate::report::{Incident, Report, Tally};
 use list::Job;
+use stream::Named;
 
 pub use group::Grouping;
 
@@ -46,8 +50,38 @@ pub struct Plan {
     pub options: Options,
 }
 
-/// The answers to one job, by its place in the order.
-type Answer = (u64, Vec<(Arc<str>, Report)>, Vec<Note>);
+/// How long workers have to tell what they know when the work shall stop.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Answers to a job, by its place in the order; an archive gives them in parts.
+struct Answer {
+    number: u64,
+    reports: Vec<Named>,
+    lost: Vec<Note>,
+    last: bool,
+}
+
+/// The job whose answers are handed out: the others wait with theirs.
+#[derive(Default)]
+struct Turn {
+    number: Mutex<u64>,
+    next: Condvar,
+}
+
+impl Turn {
+    fn pass(&self, to: u64) {
+        *self.number.lock().unwrap_or_else(PoisonError::into_inner) = to;
+        self.next.notify_all();
+    }
+
+    /// Waits until it is a job's turn, or until the work shall stop.
+    fn wait(&self, number: u64, stop: &AtomicBool) {
+        let mut now = self.number.lock().unwrap_or_else(PoisonError::into_inner);
+        while *now != number && !stop.load(Ordering::Relaxed) {
+            now = self.next.wait_timeout(now, GLANCE).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
 
 /// How far the work is.
 #[derive(Debug, Default)]
@@ -84,52 +118,55 @@ pub fn scan(
         thread::spawn(move || lister(&paths, &plan, &stop, &pace, &give_job, &take_token));
     }
     let jobs = Arc::new(Mutex::new(take_job));
+    let turn = Arc::new(Turn::default());
     for _ in 0..workers {
         let (jobs, answers, plan, stop) = (Arc::clone(&jobs), give_answer.clone(), plan.clone(), Arc::clone(stop));
-        thread::spawn(move || worker(&jobs, &answers, &plan, &stop));
+        let turn = Arc::clone(&turn);
+        thread::spawn(move || worker(&jobs, &answers, &turn, &plan, &stop));
     }
     drop(give_answer);
     let mut tally = Tally::default();
-    let mut waiting: BTreeMap<u64, Answer> = BTreeMap::new();
+    let mut waiting: BTreeMap<u64, Vec<Answer>> = BTreeMap::new();
     let mut next = 0;
+    let mut stopped: Option<Instant> = None;
     loop {
         match take_answer.recv_timeout(GLANCE) {
-            Ok(answer) => {
-                waiting.insert(answer.0, answer);
-            }
+            Ok(answer) => waiting.entry(answer.number).or_default().push(answer),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        while let Some((_, reports, lost)) = waiting.remove(&next) {
-            write(&reports, &lost, &mut tally, sink)?;
+        while let Some(answers) = waiting.remove(&next) {
+            let last = answers.iter().any(|answer| answer.last);
+            write(&answers, &mut tally, sink)?;
+            if !last {
+                break;
+            }
             pace.done.fetch_add(1, Ordering::Relaxed);
             next += 1;
+            turn.pass(next);
             // The lister may have ended before.
             let _ = give_token.try_send(());
         }
-        if stop.load(Ordering::Relaxed) {
-            // Threads in the middle of a large file are left behind: the process ends after the summary.
-            tally.stopped = true;
+        // Threads in the middle of a large file are left behind: the process ends after the summary.
+        if stop.load(Ordering::Relaxed) && stopped.get_or_insert_with(Instant::now).elapsed() >= GRACE {
             break;
         }
     }
-    for (_, reports, lost) in std::mem::take(&mut waiting).into_values() {
-        write(&reports, &lost, &mut tally, sink)?;
+    tally.stopped = stop.load(Ordering::Relaxed);
+    for answers in std::mem::take(&mut waiting).into_values() {
+        write(&answers, &mut tally, sink)?;
     }
     Ok(tally)
 }
 
 /// Hands out what one job came to.
-fn write(
-    reports: &[(Arc<str>, Report)],
-    lost: &[Note],
-    tally: &mut Tally,
-    sink: &mut dyn FnMut(Incident<'_>) -> io::Result<()>,
-) -> io::Result<()> {
-    tally.lost(lost);
-    for (name, report) in reports {
-        tally.add(report);
-        sink(Incident { name, report })?;
+fn write(answers: &[Answer], tally: &mut Tally, sink: &mut dyn FnMut(Incident<'_>) -> io::Result<()>) -> io::Result<()> {
+    for Answer { reports, lost, .. } in answers {
+        tally.lost(lost);
+        for (name, report) in reports {
+            tally.add(report);
+            sink(Incident { name, report })?;
+        }
     }
     Ok(())
 }
@@ -148,74 +185,33 @@ fn lister(paths: &[PathBuf], plan: &Plan, stop: &AtomicBool, pace: &Pace, jobs: 
 }
 
 /// Examines jobs until there are none left.
-fn worker(jobs: &Mutex<Receiver<(u64, Job)>>, answers: &SyncSender<Answer>, plan: &Plan, stop: &AtomicBool) {
+fn worker(jobs: &Mutex<Receiver<(u64, Job)>>, answers: &SyncSender<Answer>, turn: &Turn, plan: &Plan, stop: &AtomicBool) {
     loop {
         let taken = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((number, job)) = taken else { return };
         if stop.load(Ordering::Relaxed) {
             return;
         }
-        let (reports, lost) = match job {
-            Job::Files(name, files) => (vec![(name, files_of_one(&files, plan))], Vec::new()),
-            Job::Archive(name, path) => (archive(&name, path, plan), Vec::new()),
-            Job::Lost(note) => (Vec::new(), vec![note]),
-        };
-        if answers.send((number, reports, lost)).is_err() {
+        let (mut reports, mut lost) = (Vec::new(), Vec::new());
+        match job {
+            Job::Files(name, files, notes) => reports.push((name, files_of_one(&files, notes, plan))),
+            Job::Lost(note) => lost.push(note),
+            Job::Archive(leaf, wish) => stream::stream(&leaf, wish, plan, stop, &mut |part| {
+                turn.wait(number, stop);
+                // Whoever takes the answers may have left.
+                let _ = answers.send(Answer { number, reports: part, lost: Vec::new(), last: false });
+            }),
+        }
+        if answers.send(Answer { number, reports, lost, last: true }).is_err() {
             return;
         }
     }
 }
 
-fn files_of_one(files: &[(Arc<str>, PathBuf)], plan: &Plan) -> Report {
-    let sources: Vec<Source<'_>> = files.iter().map(|(name, path)| Source::file(Arc::clone(name), path.clone())).collect();
-    conclude(read::read(&sources), Vec::new(), &plan.options)
-}
-
-/// The incidents in an archive. Its files come in any order, so that they are put together at the end.
-fn archive(name: &Arc<str>, path: PathBuf, plan: &Plan) -> Vec<(Arc<str>, Report)> {
-    let mut members: Vec<(Arc<str>, Reading)> = Vec::new();
-    let mut notes: Vec<Note> = Vec::new();
-    Source::file(Arc::clone(name), path).each(&mut |found| match found {
-        Found::Input(name, reader) => {
-            let mut reading = Reading::default();
-            read::one(name, reader, &mut reading);
-            members.push((Arc::clone(name), reading));
-        }
-        Found::Note(note) => notes.push(note),
-    });
-    let mut folders: BTreeMap<String, Vec<(Arc<str>, Reading)>> = BTreeMap::new();
-    for (name, reading) in members {
-        let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
-        folders.entry(folder).or_default().push((name, reading));
+fn files_of_one(files: &[Leaf], notes: Vec<Note>, plan: &Plan) -> Report {
+    let mut reading = Reading::default();
+    for leaf in files {
+        list::read_into(leaf, &mut reading);
     }
-    let mut reports = Vec::new();
-    for (folder, members) in folders {
-        let names: Vec<&str> = members.iter().map(|(name, _)| name.rsplit('/').next().unwrap_or(name)).collect();
-        let groups = group::groups(&names, plan.grouping);
-        let mut members: HashMap<usize, (Arc<str>, Reading)> = members.into_iter().enumerate().collect();
-        for (key, indices) in groups {
-            let mut together = Reading::default();
-            let mut only = None;
-            let single = indices.len() == 1;
-            for index in indices {
-                if let Some((name, reading)) = members.remove(&index) {
-                    only = Some(name);
-                    together.join(reading);
-                }
-            }
-            let name = match (only.filter(|_| single), key) {
-                (Some(only), _) => only,
-                (None, Some(key)) => Path::new(&folder).join(key).to_string_lossy().into(),
-                (None, None) => folder.trim_end_matches('!').into(),
-            };
-            reports.push((name, conclude(together, Vec::new(), &plan.options)));
-        }
-    }
-    if !notes.is_empty() {
-        match reports.first_mut() {
-            Some((_, report)) => report.notes.extend(notes),
-            None => reports.push((Arc::clone(name), conclude(Reading::default(), notes, &plan.options))),
-        }
-    }
-    reports
+    conclude(reading, notes, &plan.options)
 }
