@@ -97,7 +97,8 @@ fn as_it_comes(options: &Options, mut outputs: Vec<Opened>, common: &Common) -> 
         write(report, &mut outputs)?;
         outputs.iter_mut().try_for_each(|(_, out, _)| out.flush())
     };
-    if let Some(report) = pipe::watch(options, &mut tell)? {
+    let (report, news) = pipe::watch(options, &mut tell)?;
+    if news {
         tell(&report)?;
     }
     keep(outputs)?;
