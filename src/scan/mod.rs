@@ -30,6 +30,9 @@ pub use group::Grouping;
 /// Incidents under way for each worker, most of them waiting to be written in order.
 const AHEAD: usize = 64;
 
+/// The path that is standard input; a file of that name is `./-`.
+const STDIN: &str = "-";
+
 /// How often it is looked whether the work shall stop.
 const GLANCE: Duration = Duration::from_millis(50);
 
@@ -38,6 +41,8 @@ const GLANCE: Duration = Duration::from_millis(50);
 pub struct Plan {
     /// Which files are read.
     pub choice: Choice,
+    /// Whether globs choose some of them, so that a folder may well have none.
+    pub filtered: bool,
     /// How files are put together.
     pub grouping: Grouping,
     /// How many threads examine; 0 takes one for each core.
@@ -47,7 +52,7 @@ pub struct Plan {
 }
 
 /// The answers to one job, by its place in the order.
-type Answer = (u64, Vec<(Arc<str>, Report)>, Vec<Note>);
+type Answer = (u64, Vec<(Arc<str>, Report)>);
 
 /// How far the work is.
 #[derive(Debug, Default)]
@@ -56,6 +61,15 @@ pub struct Pace {
     pub listed: AtomicU64,
     /// Jobs that were written.
     pub done: AtomicU64,
+    /// Whether all jobs were found.
+    pub whole: AtomicBool,
+}
+
+impl Pace {
+    /// Whether all that there is was written.
+    fn is_over(&self) -> bool {
+        self.whole.load(Ordering::Relaxed) && self.done.load(Ordering::Relaxed) == self.listed.load(Ordering::Relaxed)
+    }
 }
 
 /// Examines everything below the paths, and hands out the incidents in the order of the walk. Stops when `stop` is set, with
@@ -100,8 +114,8 @@ pub fn scan(
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        while let Some((_, reports, lost)) = waiting.remove(&next) {
-            write(&reports, &lost, &mut tally, sink)?;
+        while let Some((_, reports)) = waiting.remove(&next) {
+            write(&reports, &mut tally, sink)?;
             pace.done.fetch_add(1, Ordering::Relaxed);
             next += 1;
             // The lister may have ended before.
@@ -109,24 +123,24 @@ pub fn scan(
         }
         if stop.load(Ordering::Relaxed) {
             // Threads in the middle of a large file are left behind: the process ends after the summary.
-            tally.stopped = true;
             break;
         }
     }
-    for (_, reports, lost) in std::mem::take(&mut waiting).into_values() {
-        write(&reports, &lost, &mut tally, sink)?;
+    for (_, reports) in std::mem::take(&mut waiting).into_values() {
+        write(&reports, &mut tally, sink)?;
+        pace.done.fetch_add(1, Ordering::Relaxed);
     }
+    // Workers that stop may end the loop before the signal is looked at here.
+    tally.stopped = stop.load(Ordering::Relaxed) && !pace.is_over();
     Ok(tally)
 }
 
 /// Hands out what one job came to.
 fn write(
     reports: &[(Arc<str>, Report)],
-    lost: &[Note],
     tally: &mut Tally,
     sink: &mut dyn FnMut(Incident<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
-    tally.lost(lost);
     for (name, report) in reports {
         tally.add(report);
         sink(Incident { name, report })?;
@@ -137,14 +151,43 @@ fn write(
 /// Finds jobs; waits for a token before each, so that it runs ahead of the output only so far.
 fn lister(paths: &[PathBuf], plan: &Plan, stop: &AtomicBool, pace: &Pace, jobs: &SyncSender<(u64, Job)>, tokens: &Receiver<()>) {
     let mut number = 0;
-    list::list(paths, &plan.choice, plan.grouping, &mut |job| {
+    let mut give = |job| {
         if stop.load(Ordering::Relaxed) || tokens.recv().is_err() || jobs.send((number, job)).is_err() {
             return false;
         }
         number += 1;
         pace.listed.fetch_add(1, Ordering::Relaxed);
         true
-    });
+    };
+    for path in paths {
+        let (mut found, mut on) = (false, true);
+        if path.as_os_str() == STDIN {
+            found = true;
+            on = give(Job::Files(STDIN.into(), vec![(STDIN.into(), path.clone())]));
+        } else {
+            list::list(std::slice::from_ref(path), &plan.choice, plan.grouping, &mut |job| {
+                found = true;
+                on = without_own(job).is_none_or(&mut give);
+                on
+            });
+        }
+        if !found && !plan.filtered {
+            let name: Arc<str> = path.to_string_lossy().into();
+            on = give(Job::Lost(Note::unread(&name, "a folder without files")));
+        }
+        if !on {
+            return;
+        }
+    }
+    pace.whole.store(true, Ordering::Relaxed);
+}
+
+/// A job without the reports that this run has under way, which lie beside those that they will replace.
+fn without_own(job: Job) -> Option<Job> {
+    let Job::Files(name, mut files) = job else { return Some(job) };
+    let end = format!(".{}.part", std::process::id());
+    files.retain(|(_, path)| !path.to_string_lossy().ends_with(&end));
+    (!files.is_empty()).then_some(Job::Files(name, files))
 }
 
 /// Examines jobs until there are none left.
@@ -155,19 +198,24 @@ fn worker(jobs: &Mutex<Receiver<(u64, Job)>>, answers: &SyncSender<Answer>, plan
         if stop.load(Ordering::Relaxed) {
             return;
         }
-        let (reports, lost) = match job {
-            Job::Files(name, files) => (vec![(name, files_of_one(&files, plan))], Vec::new()),
-            Job::Archive(name, path) => (archive(&name, path, plan), Vec::new()),
-            Job::Lost(note) => (Vec::new(), vec![note]),
+        let reports = match job {
+            Job::Files(name, files) => vec![(name, files_of_one(&files, plan))],
+            Job::Archive(name, path) => archive(&name, path, plan),
+            // An incident of which nothing is known, so that every format names it.
+            Job::Lost(note) => vec![(Arc::clone(&note.input), conclude(Reading::default(), vec![note], &plan.options))],
         };
-        if answers.send((number, reports, lost)).is_err() {
+        if answers.send((number, reports)).is_err() {
             return;
         }
     }
 }
 
 fn files_of_one(files: &[(Arc<str>, PathBuf)], plan: &Plan) -> Report {
-    let sources: Vec<Source<'_>> = files.iter().map(|(name, path)| Source::file(Arc::clone(name), path.clone())).collect();
+    let source = |(name, path): &(Arc<str>, PathBuf)| match path.to_str() {
+        Some(STDIN) => Source::stream(Arc::clone(name), io::stdin()),
+        _ => Source::file(Arc::clone(name), path.clone()),
+    };
+    let sources: Vec<Source<'_>> = files.iter().map(source).collect();
     conclude(read::read(&sources), Vec::new(), &plan.options)
 }
 
