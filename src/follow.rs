@@ -11,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use coroner::examine::{Options, conclude};
+use coroner::input::reason;
 use coroner::line::looks_binary;
 use coroner::read::Stream;
 use coroner::report::{Entry, Report};
@@ -55,10 +56,10 @@ pub(crate) fn follow(
     let mut told: HashMap<(u64, Option<u32>), (Cause, Grade)> = HashMap::new();
     let mut changed: Option<Instant> = None;
     loop {
-        let (came, open) = match feed.take()? {
+        let (came, open) = match feed.take().map_err(|error| failed(&name, &reason(&error)))? {
             Next::Piece(piece) => {
                 if !std::mem::replace(&mut begun, true) && looks_binary(&piece) {
-                    return Err(io::Error::other(format!("{}: not text; it cannot be followed", name.escape_debug())));
+                    return Err(failed(&name, "not text; it cannot be followed"));
                 }
                 stream.push(&piece);
                 (true, true)
@@ -89,6 +90,11 @@ pub(crate) fn follow(
             thread::sleep(GLANCE);
         }
     }
+}
+
+/// An error with what it is about.
+fn failed(name: &str, why: &str) -> io::Error {
+    io::Error::other(format!("{}: {why}", name.escape_debug()))
 }
 
 /// Hands out the deaths that are new or judged anew.

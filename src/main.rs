@@ -12,13 +12,13 @@ mod size;
 mod tee;
 
 use std::io::{self, IsTerminal as _, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::CommandFactory as _;
 
-use cli::{Arguments, Command, Common, Scan};
+use cli::{Arguments, Command, Common, Scan, When};
 use coroner::examine::{Options, examine};
 use coroner::input::walk::Choice;
 use coroner::input::{self, Source};
@@ -26,6 +26,7 @@ use coroner::note::{Gravity, Note};
 use coroner::report::{Format, Incident, Report, Style, Tally};
 use coroner::scan::progress::Progress;
 use coroner::scan::{Pace, Plan};
+use output::{STDOUT, at};
 use outputs::{Outputs, color};
 use tee::Tee;
 
@@ -43,16 +44,8 @@ fn main() -> ExitCode {
 
 fn run(mut arguments: Arguments) -> io::Result<u8> {
     match &arguments.command {
-        Some(Command::Explain { inputs: true, markdown, .. }) => {
-            return inputs::list(&mut io::stdout().lock(), *markdown).map(|()| 0);
-        }
-        Some(Command::Explain { cause: None, .. }) => return explain::list(&mut io::stdout().lock()).map(|()| 0),
-        Some(Command::Explain { cause: Some(name), .. }) => return explain_cause(name),
-        Some(Command::Size(options)) => {
-            let style = Style { color: color(arguments.common.color, io::stdout().is_terminal()), ..Style::default() };
-            return size::run(options, &style).map(|answer| answer.map_or_else(trouble, |()| 0));
-        }
         Some(Command::Scan(scan)) => return many(scan),
+        Some(command) => return answer(command, arguments.common.color).map_err(|error| at(Path::new(STDOUT), &error)),
         None => {}
     }
     let options = Options { platforms: arguments.common.platform.clone() };
@@ -88,6 +81,20 @@ fn run(mut arguments: Arguments) -> io::Result<u8> {
     }
     outputs.keep()?;
     Ok(code(&report, &arguments.common))
+}
+
+/// Answers what needs no examination.
+fn answer(command: &Command, when: When) -> io::Result<u8> {
+    match command {
+        Command::Explain { inputs: true, markdown, .. } => inputs::list(&mut io::stdout().lock(), *markdown).map(|()| 0),
+        Command::Explain { cause: None, .. } => explain::list(&mut io::stdout().lock()).map(|()| 0),
+        Command::Explain { cause: Some(name), .. } => explain_cause(name),
+        Command::Size(options) => {
+            let style = Style { color: color(when, io::stdout().is_terminal()), ..Style::default() };
+            size::run(options, &style).map(|answer| answer.map_or_else(trouble, |()| 0))
+        }
+        Command::Scan(scan) => many(scan),
+    }
 }
 
 /// Examines a pipe for a reader who need not wait for its end. Files get the last report only.
@@ -131,10 +138,10 @@ fn many(scan: &Scan) -> io::Result<u8> {
     let tally = coroner::scan::scan(&scan.paths, &plan, &stop, &pace, &mut |incident| outputs.incident(incident, &progress));
     progress.end();
     let tally = tally?;
-    let issues = outputs.has(Format::Gitlab);
+    let (issues, human) = (outputs.has(Format::Gitlab), outputs.has(Format::Human));
     outputs.end(&tally)?;
     // What some formats have no place for.
-    if tally.stopped {
+    if tally.stopped && !human {
         complain("stopped before the end; the report holds what was known by then");
     }
     if issues && tally.binary > 0 {
@@ -151,7 +158,7 @@ fn many(scan: &Scan) -> io::Result<u8> {
 }
 
 /// Follows a log.
-fn follow_log(path: &std::path::Path, options: &Options, common: &Common) -> io::Result<u8> {
+fn follow_log(path: &Path, options: &Options, common: &Common) -> io::Result<u8> {
     let stop = interrupt::flag()?;
     let mut outputs = Outputs::open(common, &[path.to_owned()], false)?;
     let mut tally = Tally::default();
@@ -181,7 +188,7 @@ fn pass_on(options: &Options, common: &Common) -> io::Result<u8> {
     outputs.write(&report)?;
     outputs.keep()?;
     match tee.failure() {
-        Some(error) => Err(error),
+        Some(error) => Err(at(Path::new(STDOUT), &error)),
         None => Ok(code(&report, common)),
     }
 }

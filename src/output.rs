@@ -8,6 +8,9 @@ use coroner::input::reason;
 use coroner::read::own;
 use coroner::report::Format;
 
+/// What standard output is called in messages.
+pub(crate) const STDOUT: &str = "standard output";
+
 /// A format with the file that it goes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
@@ -192,7 +195,7 @@ impl Drop for Pending {
     }
 }
 
-/// An error with the path that it is about.
-fn at(path: &Path, error: &io::Error) -> io::Error {
+/// An error with the path, or the name of the stream, that it is about.
+pub(crate) fn at(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {}", path.display().to_string().escape_debug(), reason(error)))
 }

@@ -31,7 +31,7 @@ impl Outputs {
             let (out, terminal) = match &file {
                 Some(path) => (Output::file(path)?, false),
                 None if aside => (Output::stream("standard error", io::stderr()), io::stderr().is_terminal()),
-                None => (Output::stream("standard output", io::stdout()), io::stdout().is_terminal()),
+                None => (Output::stream(output::STDOUT, io::stdout()), io::stdout().is_terminal()),
             };
             let style = Style { color: color(common.color, terminal), ..Style::default() };
             let (series, standard) = (Series::new(format, &style), file.is_none());

@@ -239,11 +239,14 @@ fn a_dash_is_standard_output_and_other_ways_to_say_a_path_are_seen_through() {
 fn an_output_that_fails_is_named() {
     if Path::new("/dev/full").exists() {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("it can be written to");
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_coroner"));
-        let output = command.arg("/dev/null").stdout(full).stderr(Stdio::piped()).output().expect("the program starts");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(said, "error: standard output: no space left on device\n");
-        assert_eq!(output.status.code(), Some(2));
+        for argument in ["/dev/null", "explain"] {
+            let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_coroner"));
+            let full = full.try_clone().expect("it is open");
+            let output = command.arg(argument).stdout(full).stderr(Stdio::piped()).output().expect("the program starts");
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(said, "error: standard output: no space left on device\n", "{argument}");
+            assert_eq!(output.status.code(), Some(2));
+        }
     }
 }
 

@@ -250,9 +250,11 @@ fn a_death_is_told_while_the_log_grows() {
 fn a_log_that_cannot_be_followed_yet_or_ever_is_told() {
     let folder = files(&[]);
     fs::write(folder.path().join("x.gz"), b"\x1f\x8b\x08\0\0\0\0\0").unwrap();
-    let output = run(folder.path(), &["--follow", "x.gz"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(2) && said.contains("x.gz: not text"), "{said}");
+    for (path, why) in [("x.gz", "x.gz: not text"), (".", ".: is a directory")] {
+        let output = run(folder.path(), &["--follow", path]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(why), "{said}");
+    }
     let mut command = program();
     command.args(["--follow", "typo.log"]).current_dir(folder.path()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
