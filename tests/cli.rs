@@ -236,6 +236,28 @@ fn a_dash_is_standard_output_and_other_ways_to_say_a_path_are_seen_through() {
 }
 
 #[test]
+fn an_issue_of_gitlab_names_a_file_by_its_path_below_the_repository() {
+    let folder = folder(&[]);
+    let below = folder.path().canonicalize().expect("it is there").join("below");
+    fs::create_dir(&below).expect("there is room for a folder");
+    fs::write(below.join("dl.log"), BUS).expect("there is room for a small file");
+    let absolute = below.join("dl.log").to_string_lossy().into_owned();
+    let root = below.parent().expect("it is a folder in another").to_owned();
+    for (project, file, path) in [
+        (None, absolute.as_str(), "dl.log"),
+        (None, "dl.log", "dl.log"),
+        (Some(&root), absolute.as_str(), "below/dl.log"),
+        (Some(&root), "dl.log", "below/dl.log"),
+        (None, "../below/gone.log", "../below/gone.log"),
+    ] {
+        let mut command = coroner(&["-f", "gitlab", file]);
+        command.env_remove("CI_PROJECT_DIR").envs(project.map(|root| ("CI_PROJECT_DIR", root)));
+        let output = command.current_dir(&below).output().expect("the program starts");
+        assert_eq!(json(&output)[0]["location"]["path"], path, "{project:?} {file}");
+    }
+}
+
+#[test]
 fn an_output_that_fails_is_named() {
     if Path::new("/dev/full").exists() {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("it can be written to");
