@@ -74,7 +74,7 @@ fn run(mut arguments: Arguments) -> io::Result<u8> {
     }
     outputs.write(&report)?;
     if outputs.has(Format::Gitlab) {
-        // An issue is wrong with a file; one that is no text is left alone.
+        // An issue is a fault of its file, and to be no text is none.
         for note in report.left_out().filter(|note| note.gravity == Gravity::Remark) {
             complain(&format!("{}: {}", note.input.escape_debug(), note.text));
         }
@@ -147,7 +147,7 @@ fn many(scan: &Scan) -> io::Result<u8> {
     if issues && tally.binary > 0 {
         complain(&format!("{} not text: skipped", tally.binary));
     }
-    if tally.incidents == 0 {
+    if tally.incidents == 0 && !tally.stopped {
         complain("nothing to read");
     }
     Ok(match scan.common.exit_code {

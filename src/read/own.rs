@@ -21,9 +21,16 @@ pub fn is_report(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head.get(..HEAD).unwrap_or(head));
     match text.as_bytes().first() {
         Some(b'{' | b'[' | b'<') => is_document(&text),
-        Some(_) => is_text(&text),
+        Some(_) => is_text(&plain(&text)),
         None => false,
     }
+}
+
+/// A text without the colours that a report may have.
+fn plain(text: &str) -> String {
+    let mut parts = text.split("\x1b[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once('m').map_or(part, |(_, rest)| rest))
 }
 
 /// JSON in its dialects, XML and HTML.
@@ -104,6 +111,13 @@ fn is_slug(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::is_report;
+
+    #[test]
+    fn colours_do_not_hide_a_report() {
+        assert!(is_report(b"\x1b[1;31mSIGKILL OOM\x1b[0m   oom-cgroup, proven\n"));
+        assert!(is_report(b"= a.log\n  \x1b[1;35munknown\x1b[0m   segfault, proven\n"));
+        assert!(!is_report(b"\x1b[1;31mSIGKILL OOM\x1b[0m is what it was\n"));
+    }
 
     #[test]
     fn logs_and_documents_are_no_reports() {
