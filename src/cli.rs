@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use coroner::remedy::Platform;
 use coroner::scan::Grouping;
 
@@ -12,7 +13,8 @@ use crate::output::{Target, target};
 ///
 /// Reads training logs, kernel logs, exit data of containers and pods, folders and archives of them, all as one incident.
 #[derive(Debug, Parser)]
-#[command(version, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+#[command(version, disable_help_subcommand = true)]
+#[command(override_usage = "coroner [OPTIONS] [PATH]...\n       coroner <COMMAND>")]
 #[command(after_help = "\
 Exit codes: 0 the report was written; 2 usage, or an input that could not be read.
 With --exit-code: 10 shm-exhaustion, 11 oom-kill, 12 unknown, 0 nothing died.")]
@@ -34,6 +36,35 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     pub(crate) common: Common,
+}
+
+impl Arguments {
+    /// Reads the command line. Options before `scan` count as if they stood behind it.
+    pub(crate) fn read() -> Self {
+        let mut all = Self::parse();
+        if let Err(text) = all.sort() {
+            Self::command().error(ErrorKind::ArgumentConflict, text).exit();
+        }
+        all
+    }
+
+    /// Gives a command the options before it, or says that it takes none of them.
+    fn sort(&mut self) -> Result<(), &'static str> {
+        let Some(command) = &mut self.command else { return Ok(()) };
+        if !self.paths.is_empty() {
+            return Err("a command stands before all paths; a file of that name is given with its folder, as ./scan");
+        }
+        if self.follow.is_some() || self.tee {
+            return Err("--follow and --tee go without a command");
+        }
+        match command {
+            Command::Scan(scan) => scan.common.join(&mut self.common),
+            Command::Explain { .. } | Command::Size(_) if self.common.is_any() => {
+                Err("only `scan` takes options before it; those of other commands stand behind them")
+            }
+            Command::Explain { .. } | Command::Size(_) => Ok(()),
+        }
+    }
 }
 
 /// What all examinations take.
@@ -59,6 +90,28 @@ pub(crate) struct Common {
     /// Where the job runs, if the inputs do not tell; may be given more than once
     #[arg(long, value_name = "PLATFORM", value_parser = crate::size::platforms(), help_heading = "Advice")]
     pub(crate) platform: Vec<Platform>,
+}
+
+impl Common {
+    /// Adds what was given before these.
+    fn join(&mut self, before: &mut Self) -> Result<(), &'static str> {
+        if self.output.is_some() && before.output.is_some() {
+            return Err("--output can be given once");
+        }
+        self.format.splice(0..0, before.format.drain(..));
+        self.platform.splice(0..0, before.platform.drain(..));
+        self.output = self.output.take().or(before.output.take());
+        self.exit_code |= before.exit_code;
+        if self.color == When::Auto {
+            self.color = before.color;
+        }
+        Ok(())
+    }
+
+    /// Whether anything but a colour is given.
+    fn is_any(&self) -> bool {
+        !self.format.is_empty() || !self.platform.is_empty() || self.output.is_some() || self.exit_code
+    }
 }
 
 /// What else can be asked.

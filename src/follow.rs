@@ -11,6 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use coroner::examine::{Options, conclude};
+use coroner::input::reason;
+use coroner::line::looks_binary;
 use coroner::read::Stream;
 use coroner::report::{Entry, Report};
 use coroner::verdict::{Cause, Grade};
@@ -24,7 +26,7 @@ pub(crate) const SETTLE: Duration = Duration::from_millis(120);
 /// What came of a look.
 enum Next {
     /// Bytes.
-    Piece,
+    Piece(Vec<u8>),
     /// Nothing yet.
     Nothing,
     /// Another file under the name, or none of the old bytes in it.
@@ -50,11 +52,18 @@ pub(crate) fn follow(
     let name: Arc<str> = path.to_string_lossy().into();
     let mut stream = Stream::new(&name);
     let mut feed = if path.as_os_str() == "-" { Feed::Pipe(pipe()) } else { Feed::File { path, open: None, at: 0 } };
+    let mut begun = false;
     let mut told: HashMap<(u64, Option<u32>), (Cause, Grade)> = HashMap::new();
     let mut changed: Option<Instant> = None;
     loop {
-        let (came, open) = match feed.take(&mut stream)? {
-            Next::Piece => (true, true),
+        let (came, open) = match feed.take().map_err(|error| failed(&name, &reason(&error)))? {
+            Next::Piece(piece) => {
+                if !std::mem::replace(&mut begun, true) && looks_binary(&piece) {
+                    return Err(failed(&name, "not text; it cannot be followed"));
+                }
+                stream.push(&piece);
+                (true, true)
+            }
             Next::Nothing => (false, true),
             Next::End => (false, false),
             Next::Anew => {
@@ -62,6 +71,7 @@ pub(crate) fn follow(
                 report(&stream, options, &mut told, sink)?;
                 stream = Stream::new(&name);
                 told.clear();
+                begun = false;
                 (false, true)
             }
         };
@@ -80,6 +90,11 @@ pub(crate) fn follow(
             thread::sleep(GLANCE);
         }
     }
+}
+
+/// An error with what it is about.
+fn failed(name: &str, why: &str) -> io::Error {
+    io::Error::other(format!("{}: {why}", name.escape_debug()))
 }
 
 /// Hands out the deaths that are new or judged anew.
@@ -142,13 +157,10 @@ pub(crate) fn pipe() -> Pieces {
 
 impl Feed<'_> {
     /// Takes a piece, if there is one.
-    fn take(&mut self, stream: &mut Stream) -> io::Result<Next> {
+    fn take(&mut self) -> io::Result<Next> {
         match self {
             Self::Pipe(pieces) => match pieces.try_recv() {
-                Ok(piece) => {
-                    stream.push(&piece?);
-                    Ok(Next::Piece)
-                }
+                Ok(piece) => piece.map(Next::Piece),
                 Err(TryRecvError::Empty) => Ok(Next::Nothing),
                 Err(TryRecvError::Disconnected) => Ok(Next::End),
             },
@@ -157,8 +169,8 @@ impl Feed<'_> {
                 let n = open.as_mut().map_or(Ok(0), |file| file.read(&mut buffer))?;
                 if n > 0 {
                     *at += n as u64;
-                    stream.push(buffer.get(..n).unwrap_or_default());
-                    return Ok(Next::Piece);
+                    buffer.truncate(n);
+                    return Ok(Next::Piece(buffer));
                 }
                 if !replaced(path, open.as_ref(), *at) {
                     return Ok(Next::Nothing);

@@ -16,7 +16,7 @@
 //! | 7 | [`report`] | the only thing a renderer sees, and the renderers |
 //! | 8 | [`examine`], [`context`] | the whole way of one incident, and the lines around its evidence |
 //! | 9 | [`scan`] | many incidents, in parallel |
-//! | 10 to 12 | `output`, `follow`, `tee`, `interrupt`, `explain`, `inputs`, `size`, then `pipe`, then this file, `cli`, `main` | wiring |
+//! | 10 to 12 | `output`, `follow`, `tee`, `interrupt`, `explain`, `inputs`, `size`, then `pipe`, `cli`, then this file, `outputs`, `main` | wiring |
 //!
 //! # Invariants
 //!

@@ -6,33 +6,35 @@ mod follow;
 mod inputs;
 mod interrupt;
 mod output;
+mod outputs;
 mod pipe;
 mod size;
 mod tee;
 
 use std::io::{self, IsTerminal as _, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::CommandFactory as _;
 
 use cli::{Arguments, Command, Common, Scan, When};
 use coroner::examine::{Options, examine};
 use coroner::input::walk::Choice;
 use coroner::input::{self, Source};
-use coroner::note::Note;
-use coroner::report::{Format, Incident, Report, Series, Style, Tally};
+use coroner::note::{Gravity, Note};
+use coroner::report::{Format, Incident, Report, Style, Tally};
 use coroner::scan::progress::Progress;
 use coroner::scan::{Pace, Plan};
-use output::{Output, Target};
+use output::{STDOUT, at};
+use outputs::{Outputs, color};
 use tee::Tee;
 
 /// Usage, or an input that could not be read.
 const TROUBLE: u8 = 2;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::read();
     match run(arguments) {
         Ok(code) => ExitCode::from(code),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
@@ -42,16 +44,8 @@ fn main() -> ExitCode {
 
 fn run(mut arguments: Arguments) -> io::Result<u8> {
     match &arguments.command {
-        Some(Command::Explain { inputs: true, markdown, .. }) => {
-            return inputs::list(&mut io::stdout().lock(), *markdown).map(|()| 0);
-        }
-        Some(Command::Explain { cause: None, .. }) => return explain::list(&mut io::stdout().lock()).map(|()| 0),
-        Some(Command::Explain { cause: Some(name), .. }) => return explain_cause(name),
-        Some(Command::Size(options)) => {
-            let style = Style { color: color(arguments.common.color, io::stdout().is_terminal()), ..Style::default() };
-            return size::run(options, &style).map(|answer| answer.map_or_else(trouble, |()| 0));
-        }
         Some(Command::Scan(scan)) => return many(scan),
+        Some(command) => return answer(command, arguments.common.color).map_err(|error| at(Path::new(STDOUT), &error)),
         None => {}
     }
     let options = Options { platforms: arguments.common.platform.clone() };
@@ -68,40 +62,50 @@ fn run(mut arguments: Arguments) -> io::Result<u8> {
         }
         arguments.paths.push(PathBuf::from("-"));
     }
-    let mut outputs = open(&arguments.common, &arguments.paths, false)?;
-    let early =
-        outputs.iter().all(|(target, ..)| target.file.is_none() && matches!(target.format, Format::Human | Format::Brief));
-    if early && arguments.paths.iter().all(|path| path.as_os_str() == "-") && pipe::is_pipe() {
+    // Listed before the outputs are opened: a report under way is no input.
+    let (sources, notes) = input::open(&arguments.paths, io::stdin());
+    let mut outputs = Outputs::open(&arguments.common, &arguments.paths, false)?;
+    if outputs.are_early() && arguments.paths.iter().all(|path| path.as_os_str() == "-") && pipe::is_pipe() {
         return as_it_comes(&options, outputs, &arguments.common);
     }
-    let (sources, notes) = input::open(&arguments.paths, io::stdin());
     let mut report = examine(&sources, notes, &options);
-    if outputs.iter().any(|(target, ..)| target.format == Format::Html) {
+    if outputs.has(Format::Html) {
         coroner::context::add(&sources, &mut report);
     }
-    write(&report, &mut outputs)?;
-    keep(outputs)?;
+    outputs.write(&report)?;
+    if outputs.has(Format::Gitlab) {
+        // An issue is a fault of its file, and to be no text is none.
+        for note in report.left_out().filter(|note| note.gravity == Gravity::Remark) {
+            complain(&format!("{}: {}", note.input.escape_debug(), note.text));
+        }
+    }
+    outputs.keep()?;
     Ok(code(&report, &arguments.common))
 }
 
-/// Examines a pipe for a reader who need not wait for its end. A later report replaces the one before it.
-fn as_it_comes(options: &Options, mut outputs: Vec<Opened>, common: &Common) -> io::Result<u8> {
-    let mut last = None;
-    let mut tell = |report: &Report| {
-        let again = last.replace(code(report, common)).is_some();
-        for (target, out, _) in &mut outputs {
-            if again && target.format == Format::Human {
-                out.write_all(b"\nMore is known now; this replaces the report above.\n\n")?;
-            }
+/// Answers what needs no examination.
+fn answer(command: &Command, when: When) -> io::Result<u8> {
+    match command {
+        Command::Explain { inputs: true, markdown, .. } => inputs::list(&mut io::stdout().lock(), *markdown).map(|()| 0),
+        Command::Explain { cause: None, .. } => explain::list(&mut io::stdout().lock()).map(|()| 0),
+        Command::Explain { cause: Some(name), .. } => explain_cause(name),
+        Command::Size(options) => {
+            let style = Style { color: color(when, io::stdout().is_terminal()), ..Style::default() };
+            size::run(options, &style).map(|answer| answer.map_or_else(trouble, |()| 0))
         }
-        write(report, &mut outputs)?;
-        outputs.iter_mut().try_for_each(|(_, out, _)| out.flush())
-    };
-    if let Some(report) = pipe::watch(options, &mut tell)? {
-        tell(&report)?;
+        Command::Scan(scan) => many(scan),
     }
-    keep(outputs)?;
-    Ok(last.unwrap_or_default())
+}
+
+/// Examines a pipe for a reader who need not wait for its end. Files get the last report only.
+fn as_it_comes(options: &Options, mut outputs: Outputs, common: &Common) -> io::Result<u8> {
+    let (report, news) = pipe::watch(options, &mut |report| outputs.tell(report))?;
+    if news {
+        outputs.tell(&report)?;
+    }
+    outputs.rest(&report)?;
+    outputs.keep()?;
+    Ok(code(&report, common))
 }
 
 /// Prints the page of a cause, or names the causes that were perhaps meant.
@@ -122,49 +126,51 @@ fn many(scan: &Scan) -> io::Result<u8> {
     let choice = Choice::new(&scan.include, &scan.exclude, scan.hidden).map_err(io::Error::other)?;
     let plan = Plan {
         choice,
+        filtered: !(scan.include.is_empty() && scan.exclude.is_empty()),
         grouping: scan.group.grouping(),
         workers: usize::from(scan.jobs),
         options: Options { platforms: scan.common.platform.clone() },
     };
     let stop = interrupt::flag()?;
-    let mut outputs = open(&scan.common, &scan.paths, false)?;
-    let mut all: Vec<Series> = outputs.iter().map(|(target, _, style)| Series::new(target.format, style)).collect();
+    let mut outputs = Outputs::open(&scan.common, &scan.paths, false)?;
     let pace = Arc::new(Pace::default());
     let progress = Progress::new(&pace, io::stderr().is_terminal());
-    let tally = coroner::scan::scan(&scan.paths, &plan, &stop, &pace, &mut |incident| {
-        progress.aside(|| {
-            for (series, (_, out, _)) in all.iter_mut().zip(&mut outputs) {
-                series.incident(incident, out)?;
-            }
-            Ok(())
-        })
-    });
+    let tally = coroner::scan::scan(&scan.paths, &plan, &stop, &pace, &mut |incident| outputs.incident(incident, &progress));
     progress.end();
     let tally = tally?;
-    end(all, &tally, outputs)?;
+    let (issues, human) = (outputs.has(Format::Gitlab), outputs.has(Format::Human));
+    outputs.end(&tally)?;
+    // What some formats have no place for.
+    if tally.stopped && !human {
+        complain("stopped before the end; the report holds what was known by then");
+    }
+    if issues && tally.binary > 0 {
+        complain(&format!("{} not text: skipped", tally.binary));
+    }
+    if tally.incidents == 0 && !tally.stopped {
+        complain("nothing to read");
+    }
     Ok(match scan.common.exit_code {
-        _ if tally.unread_count() > 0 || tally.incidents == 0 => TROUBLE,
+        _ if tally.unread_count() > 0 || tally.is_blank() => TROUBLE,
         true => tally.class_code(),
         false => 0,
     })
 }
 
 /// Follows a log.
-fn follow_log(path: &std::path::Path, options: &Options, common: &Common) -> io::Result<u8> {
+fn follow_log(path: &Path, options: &Options, common: &Common) -> io::Result<u8> {
     let stop = interrupt::flag()?;
-    let mut outputs = open(common, &[path.to_owned()], false)?;
-    let mut all: Vec<Series> = outputs.iter().map(|(target, _, style)| Series::new(target.format, style)).collect();
+    let mut outputs = Outputs::open(common, &[path.to_owned()], false)?;
     let mut tally = Tally::default();
     let name = path.to_string_lossy();
+    if name != "-" && !path.exists() {
+        complain(&format!("{} does not exist yet: waiting for it", name.escape_debug()));
+    }
     follow::follow(path, options, &stop, &mut |report| {
-        tally.add(report);
-        for (series, (_, out, _)) in all.iter_mut().zip(&mut outputs) {
-            series.incident(Incident { name: &name, report }, out)?;
-            out.flush()?;
-        }
-        Ok(())
+        tally.add_further(report);
+        outputs.incident_now(Incident { name: &name, report })
     })?;
-    end(all, &tally, outputs)?;
+    outputs.end(&tally)?;
     Ok(if common.exit_code { tally.class_code() } else { 0 })
 }
 
@@ -172,57 +178,19 @@ fn follow_log(path: &std::path::Path, options: &Options, common: &Common) -> io:
 /// its input.
 fn pass_on(options: &Options, common: &Common) -> io::Result<u8> {
     let _stop = interrupt::flag()?;
-    let mut outputs = open(common, &[], true)?;
+    let mut outputs = Outputs::open(common, &[], true)?;
     let mut tee = Tee::default();
     let mut report = examine(&[Source::stream("-".into(), tee.clone())], Vec::new(), options);
     tee.drain();
     if tee.was_left() {
         report.notes.push(Note::remark(&"-".into(), "the reader of standard output left: nothing was read after that"));
     }
-    write(&report, &mut outputs)?;
-    keep(outputs)?;
+    outputs.write(&report)?;
+    outputs.keep()?;
     match tee.failure() {
-        Some(error) => Err(error),
+        Some(error) => Err(at(Path::new(STDOUT), &error)),
         None => Ok(code(&report, common)),
     }
-}
-
-/// A format, where it goes, and how it looks there.
-type Opened = (Target, Output, Style);
-
-/// Opens the places for all formats, none of which may be an input; `aside` keeps standard output free.
-fn open(common: &Common, inputs: &[PathBuf], aside: bool) -> io::Result<Vec<Opened>> {
-    let targets = output::targets(&common.format, common.output.as_deref()).map_err(io::Error::other)?;
-    output::spare(&targets, inputs).map_err(io::Error::other)?;
-    let opened = |target: Target| {
-        let (output, terminal) = match &target.file {
-            Some(path) => (Output::file(path)?, false),
-            None if aside => (Output::stream(io::stderr()), io::stderr().is_terminal()),
-            None => (Output::stream(io::stdout()), io::stdout().is_terminal()),
-        };
-        let style = Style { color: color(common.color, terminal), ..Style::default() };
-        Ok((target, output, style))
-    };
-    targets.into_iter().map(opened).collect()
-}
-
-/// Writes one report in all formats.
-fn write(report: &Report, outputs: &mut [Opened]) -> io::Result<()> {
-    outputs.iter_mut().try_for_each(|(target, out, style)| coroner::report::write(report, target.format, style, out))
-}
-
-/// Ends reports on many incidents.
-fn end(all: Vec<Series>, tally: &Tally, mut outputs: Vec<Opened>) -> io::Result<()> {
-    for (series, (_, out, _)) in all.into_iter().zip(&mut outputs) {
-        series.end(tally, out)?;
-    }
-    keep(outputs)
-}
-
-/// Gives all files their names, once everything is written: where one report fails, none replaces an older one.
-fn keep(mut outputs: Vec<Opened>) -> io::Result<()> {
-    outputs.iter_mut().try_for_each(|(_, out, _)| out.flush())?;
-    outputs.into_iter().try_for_each(|(_, out, _)| out.keep())
 }
 
 /// The exit code for one report.
@@ -231,17 +199,6 @@ fn code(report: &Report, common: &Common) -> u8 {
         _ if report.lost_an_input() => TROUBLE,
         true => report.class_code(),
         false => 0,
-    }
-}
-
-/// Whether to use colour.
-fn color(when: When, terminal: bool) -> bool {
-    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    match when {
-        When::Always => true,
-        When::Never => false,
-        When::Auto => terminal && !dumb && !set("NO_COLOR"),
     }
 }
 

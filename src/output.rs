@@ -1,10 +1,15 @@
 //! Where reports go: standard output, standard error, or files that are complete or not there at all.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 
+use coroner::input::reason;
+use coroner::read::own;
 use coroner::report::Format;
+
+/// What standard output is called in messages.
+pub(crate) const STDOUT: &str = "standard output";
 
 /// A format with the file that it goes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,19 +20,21 @@ pub(crate) struct Target {
     pub(crate) file: Option<PathBuf>,
 }
 
-/// Reads `sarif` or `sarif=out.sarif`.
+/// Reads `sarif` or `sarif=out.sarif`; `-` is standard output.
 pub(crate) fn target(text: &str) -> Result<Target, String> {
     let (name, file) = text.split_once('=').map_or((text, None), |(name, file)| (name, Some(file)));
     let names = || Format::ALL.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ");
     let format = Format::from_name(name).ok_or_else(|| format!("the formats are {}", names()))?;
     match file {
         Some("") => Err(format!("a file is missing after `{name}=`")),
+        Some("-") => Ok(Target { format, file: None }),
         file => Ok(Target { format, file: file.map(PathBuf::from) }),
     }
 }
 
 /// Brings together `--format` and `--output`: at most one format goes to standard output.
 pub(crate) fn targets(formats: &[Target], output: Option<&Path>) -> Result<Vec<Target>, String> {
+    let output = output.filter(|output| output.as_os_str() != "-");
     let mut all = formats.to_vec();
     if all.is_empty() {
         all.push(Target { format: Format::Human, file: None });
@@ -43,31 +50,59 @@ pub(crate) fn targets(formats: &[Target], output: Option<&Path>) -> Result<Vec<T
         (_, None) => {}
     }
     for (index, target) in all.iter().enumerate() {
-        if target.file.is_some() && all.iter().take(index).any(|other| other.file == target.file) {
+        let Some(file) = &target.file else { continue };
+        if all.iter().take(index).filter_map(|other| other.file.as_ref()).any(|other| plain(other) == plain(file)) {
             return Err("two formats cannot go to the same file".to_owned());
         }
     }
     Ok(all)
 }
 
-/// Refuses a report that would replace one of the inputs: a log of a dead job cannot be had again.
+/// A path without the ways to say it differently, also of a file that is not there yet.
+fn plain(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let named = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
+    path.canonicalize().ok().or_else(named).unwrap_or_else(|| path.to_owned())
+}
+
+/// Refuses a report that would replace one of the inputs, or a file below one: a log of a dead job cannot be had again. An
+/// earlier report may be replaced, so that the same command can be given every night.
 pub(crate) fn spare(targets: &[Target], inputs: &[PathBuf]) -> Result<(), String> {
-    let inputs: Vec<PathBuf> = inputs.iter().filter_map(|input| input.canonicalize().ok()).filter(|p| p.is_file()).collect();
-    let replaced = targets.iter().filter_map(|target| target.file.as_ref()).find(|file| {
-        let file = file.canonicalize();
-        file.is_ok_and(|file| inputs.contains(&file))
-    });
-    replaced.map_or(Ok(()), |file| {
-        Err(format!("{} is an input; the report needs another file", file.display().to_string().escape_debug()))
-    })
+    let inputs: Vec<PathBuf> = inputs.iter().filter_map(|input| input.canonicalize().ok()).collect();
+    for file in targets.iter().filter_map(|target| target.file.as_ref()) {
+        let Some(path) = file.canonicalize().ok().filter(|path| path.is_file()) else { continue };
+        let shown = file.display().to_string();
+        let shown = shown.escape_debug();
+        if inputs.contains(&path) {
+            return Err(format!("{shown} is an input; the report needs another file"));
+        }
+        if inputs.iter().any(|input| path.starts_with(input)) && !is_replaceable(&path) {
+            return Err(format!("{shown} is below an input and no earlier report; the report needs another file"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether nothing is lost with a file: it is empty, or a report.
+fn is_replaceable(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(own::HEAD as u64).read_to_end(&mut head));
+    read.is_ok() && (head.is_empty() || own::is_report(&head))
 }
 
 /// An open place to write to.
 pub(crate) enum Output {
     /// A stream; what was written is out.
-    Stream(BufWriter<Box<dyn Write>>),
+    Stream(Stream),
     /// A file under a temporary name.
     File(Pending),
+}
+
+/// A stream under the name of its errors.
+pub(crate) struct Stream {
+    writer: BufWriter<Box<dyn Write>>,
+    name: PathBuf,
+    left: bool,
 }
 
 /// A file that gets its name when it is complete.
@@ -80,8 +115,13 @@ pub(crate) struct Pending {
 
 impl Output {
     /// A stream that is open already.
-    pub(crate) fn stream(stream: impl Write + 'static) -> Self {
-        Self::Stream(BufWriter::new(Box::new(stream)))
+    pub(crate) fn stream(name: impl Into<PathBuf>, stream: impl Write + 'static) -> Self {
+        Self::Stream(Stream { writer: BufWriter::new(Box::new(stream)), name: name.into(), left: false })
+    }
+
+    /// Whether the reader of a pipe left: nothing more arrives there, which is no failure.
+    pub(crate) fn is_left(&self) -> bool {
+        matches!(self, Self::Stream(Stream { left: true, .. }))
     }
 
     /// A file. What is no regular file, as `/dev/null` or a pipe, is written to directly.
@@ -89,7 +129,7 @@ impl Output {
         let found = path.metadata().ok();
         if found.as_ref().is_some_and(|found| !found.is_file()) {
             let file = OpenOptions::new().write(true).open(path).map_err(|error| at(path, &error))?;
-            return Ok(Self::stream(file));
+            return Ok(Self::stream(path, file));
         }
         // A link stays a link: the file behind it is replaced.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -104,10 +144,10 @@ impl Output {
     }
 
     /// Ends the writing: a file appears under its name.
-    pub(crate) fn keep(self) -> io::Result<()> {
+    pub(crate) fn keep(mut self) -> io::Result<()> {
         match self {
-            Self::Stream(mut stream) => stream.flush(),
-            Self::File(mut file) => {
+            Self::Stream(_) => self.flush(),
+            Self::File(ref mut file) => {
                 let done = file.writer.flush().and_then(|()| fs::rename(&file.temporary, &file.path));
                 file.kept = done.is_ok();
                 done.map_err(|error| at(&file.path, &error))
@@ -119,16 +159,30 @@ impl Output {
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Stream(stream) => stream.write(bytes),
+            Self::Stream(stream) => stream.pass(|writer| writer.write_all(bytes)).map(|()| bytes.len()),
             Self::File(file) => file.writer.write(bytes).map_err(|error| at(&file.path, &error)),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::Stream(stream) => stream.flush(),
+            Self::Stream(stream) => stream.pass(Write::flush),
             Self::File(file) => file.writer.flush().map_err(|error| at(&file.path, &error)),
         }
+    }
+}
+
+impl Stream {
+    /// Writes, as long as there is somebody to read.
+    fn pass(&mut self, write: impl FnOnce(&mut BufWriter<Box<dyn Write>>) -> io::Result<()>) -> io::Result<()> {
+        if self.left {
+            return Ok(());
+        }
+        match write(&mut self.writer) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.left = true,
+            done => return done.map_err(|error| at(&self.name, &error)),
+        }
+        Ok(())
     }
 }
 
@@ -141,7 +195,7 @@ impl Drop for Pending {
     }
 }
 
-/// An error with the path that it is about.
-fn at(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display().to_string().escape_debug()))
+/// An error with the path, or the name of the stream, that it is about.
+pub(crate) fn at(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {}", path.display().to_string().escape_debug(), reason(error)))
 }

@@ -18,8 +18,8 @@ const FLOORS: [&[&str]; 13] = [
     &["examine", "context"],
     &["scan"],
     &["output", "interrupt", "tee", "follow", "explain", "inputs", "size"],
-    &["pipe"],
-    &["lib", "cli", "main"],
+    &["pipe", "cli"],
+    &["lib", "outputs", "main"],
 ];
 
 /// The one address of each dependency, as the beginnings of paths.

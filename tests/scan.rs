@@ -95,6 +95,16 @@ fn the_order_is_the_same_however_many_work() {
 }
 
 #[test]
+fn standard_input_is_one_incident() {
+    let mut child = program().args(["scan", "-f", "ndjson", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(KILLED.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&report["incident"], &report["deaths"][0]["pid"]), (&"-".into(), &8107.into()));
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
 fn globs_hidden_files_and_loops() {
     let folder = files(&[("a.log", KILLED), ("b.txt", BUS), (".c.log", BUS), ("old/d.log", BUS), (".git/e.log", BUS)]);
     std::os::unix::fs::symlink(folder.path(), folder.path().join("old/loop")).unwrap();
@@ -138,7 +148,9 @@ fn every_format_takes_many_and_odd_names() {
         assert_eq!(output.status.code(), Some(0), "{}", format.name());
         let text = String::from_utf8(output.stdout).expect("reports are UTF-8");
         assert!(!text.contains('\u{1b}') && !text.lines().any(|line| line.starts_with("::error::")), "{}: {text}", format.name());
-        assert!(output.stderr.is_empty(), "no bar without a terminal");
+        // A list of issues has no place for a file that is no text.
+        let said = if *format == Format::Gitlab { "1 not text: skipped\n" } else { "" };
+        assert_eq!(String::from_utf8_lossy(&output.stderr), said, "no bar without a terminal");
     }
 }
 
@@ -175,7 +187,10 @@ fn an_interrupted_scan_tells_what_it_knows() {
     let folder = files(&[("0.log", KILLED)]);
     let pipe = folder.path().join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let mut child = program().args(["scan", "0.log", "pipe"]).current_dir(folder.path()).stdout(Stdio::piped()).spawn().unwrap();
+    let formats = ["-f", "human", "-f", "markdown=markdown", "-f", "github=github", "-f", "junit=junit", "-f", "sarif=sarif"];
+    let mut command = program();
+    command.args(["scan", "0.log", "pipe"]).args(formats).current_dir(folder.path()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
     // Nobody writes to the pipe, so that the second incident never ends.
     thread::sleep(Duration::from_millis(1500));
     interrupt(child.id());
@@ -183,6 +198,15 @@ fn an_interrupted_scan_tells_what_it_knows() {
     child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0), "{text}");
     assert!(text.contains("SIGKILL OOM") && text.contains("stopped before the end"), "{text}");
+    for (format, said) in [
+        ("markdown", "Stopped before the end"),
+        ("github", "::warning title=stopped::"),
+        ("junit", "type=\"stopped\""),
+        ("sarif", "\"executionSuccessful\":false"),
+    ] {
+        let text = fs::read_to_string(folder.path().join(format)).unwrap();
+        assert!(text.contains("oom-suspected") && text.contains(said), "{format}: {text}");
+    }
 }
 
 fn interrupt(pid: u32) {
@@ -218,8 +242,61 @@ fn a_death_is_told_while_the_log_grows() {
     until("pid=814");
     until("train.log:1 ");
     interrupt(child.id());
-    until("total");
+    until("total 3 inputs=1 ");
     assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_log_that_cannot_be_followed_yet_or_ever_is_told() {
+    let folder = files(&[]);
+    fs::write(folder.path().join("x.gz"), b"\x1f\x8b\x08\0\0\0\0\0").unwrap();
+    for (path, why) in [("x.gz", "x.gz: not text"), (".", ".: is a directory")] {
+        let output = run(folder.path(), &["--follow", path]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(why), "{said}");
+    }
+    let mut command = program();
+    command.args(["--follow", "typo.log"]).current_dir(folder.path()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let said = BufReader::new(child.stderr.take().unwrap()).lines().next();
+    assert_eq!(said.unwrap().unwrap(), "typo.log does not exist yet: waiting for it");
+    interrupt(child.id());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn what_could_not_be_read_or_has_nothing_in_it_is_named_in_every_format() {
+    let folder = files(&[("ok.log", QUIET), ("empty.log", "")]);
+    fs::write(folder.path().join("core.bin"), [0_u8, 159, 146, 150, 1, 2, 3, 0, 255].repeat(600)).unwrap();
+    fs::create_dir(folder.path().join("bare")).unwrap();
+    for command in [&["scan"][..], &[]] {
+        for format in Format::ALL {
+            let output =
+                run(folder.path(), &[command, &["-f", format.name(), "gone.log", "bare", "core.bin", "ok.log"]].concat());
+            assert_eq!(output.status.code(), Some(2), "{}", format.name());
+            let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+            for words in ["gone.log", "no such file or directory", "bare", "a folder without files", "not text"] {
+                let words = if *format == Format::Junit && words == "not text" { "skipped" } else { words };
+                let absent = command == ["scan"] && *format == Format::Html && words == "not text";
+                assert!(absent || text.contains(words), "{command:?} {} does not say {words}: {text}", format.name());
+            }
+        }
+        for nothing in [&["empty.log"][..], &["core.bin"], &["bare"], &["empty.log", "core.bin"]] {
+            let output = run(folder.path(), &[command, &["-f", "brief"], nothing].concat());
+            let text = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.code() == Some(2) && !text.contains("clean"), "{command:?} {nothing:?}: {text}");
+        }
+    }
+    let junit = |arguments: &[&str]| {
+        let output = run(folder.path(), &[&["scan", "-f", "junit"], arguments].concat());
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().nth(1).unwrap_or_default().to_owned()
+    };
+    assert!(junit(&["gone.log", "ok.log"]).contains("tests=\"2\" skipped=\"0\" failures=\"0\" errors=\"1\""));
+    assert!(junit(&["core.bin", "ok.log"]).contains("tests=\"2\" skipped=\"1\" failures=\"0\" errors=\"0\""));
+    let summary = run(folder.path(), &["scan", "."]);
+    let text = String::from_utf8_lossy(&summary.stdout);
+    assert!(text.contains("3 incidents in 3 inputs\n  1       nothing died\n  2       nothing to read\n"), "{text}");
 }
 
 #[test]

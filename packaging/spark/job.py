@@ -34,11 +34,13 @@ FILES_OF_ONE_PROCESS = 200
 
 def row(path, report):
     """A report of `coroner` as a row; the death is the one that explains the others."""
+    notes = "; ".join(f"{note['input']}: {note['text']}" for note in report["notes"])
+    if not report["inputs"]:
+        return unread(path, notes)
     verdict = report["verdict"]
     root = report["deaths"][verdict["death"]] if verdict.get("death") is not None else {}
     first = (root.get("because") or [{}])[0]
     place = first.get("place") or {}
-    notes = "; ".join(f"{note['input']}: {note['text']}" for note in report["notes"])
     return (
         path, report.get("incident") or path, verdict["class"], verdict["cause"], verdict["grade"], verdict["summary"],
         len(report["deaths"]), *(root.get(key) for key in OF_DEATH), place.get("input"), place.get("line"),

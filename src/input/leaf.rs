@@ -12,6 +12,9 @@ use super::zip::Directory;
 use super::{Source, again, reason};
 use crate::note::Note;
 
+/// The path that is standard input; a file of that name is `./-`.
+pub(crate) const STDIN: &str = "-";
+
 /// One file.
 #[derive(Clone)]
 pub(crate) struct Leaf {
@@ -54,6 +57,7 @@ impl Leaf {
     /// Reads the file, or all files in it where it is an archive.
     pub(crate) fn each(&self, sink: &mut Sink<'_>) {
         match &self.at {
+            At::Path(path) if path.as_os_str() == STDIN => Source::stream(Arc::clone(&self.name), io::stdin()).each(sink),
             At::Path(path) => Source::file(Arc::clone(&self.name), path.clone()).each(sink),
             At::Member(directory, index) => directory.each(*index, &self.name, sink),
         }

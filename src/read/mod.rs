@@ -4,6 +4,7 @@
 
 mod collector;
 mod evidence;
+pub mod own;
 mod stream;
 mod zone;
 
@@ -93,6 +94,9 @@ pub fn one(name: &Arc<str>, mut reader: Box<dyn Read + '_>, reading: &mut Readin
             return reading.notes.push(Note::unread(name, format!("cannot be read: {}", input::reason(&error))));
         }
         reading.notes.push(input::torn(name, &error));
+    }
+    if own::is_report(&head) {
+        return reading.notes.push(Note::remark(name, "a report that coroner wrote: left out, as it only quotes"));
     }
     let whole = head.len() <= limit;
     if whole && !head.is_empty() {

@@ -11,7 +11,10 @@ const QUOTE: usize = 240;
 
 /// Writes the report.
 pub(super) fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
-    if report.deaths.is_empty() {
+    if report.is_blank() {
+        // "None" would be an answer, and there is none.
+        writeln!(out, "nothing was read")?;
+    } else if report.deaths.is_empty() {
         writeln!(out, "{}: {}", heading(&report.verdict), visible(&report.verdict.summary))?;
         judgement(&report.verdict, out)?;
     }

@@ -14,7 +14,7 @@ const SHOWN: usize = 9;
 /// Writes the report.
 pub(super) fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
     let mut roll = Roll::default();
-    if report.verdict.cause.class() == Class::None && report.deaths.is_empty() {
+    if report.verdict.cause.class() == Class::None && report.deaths.is_empty() && !report.is_blank() {
         let text = data(&visible(&report.verdict.summary));
         writeln!(out, "::notice title={}::{text}", property(Class::None.title()))?;
     }
@@ -40,9 +40,10 @@ impl Roll {
             };
             self.annotation(level, &properties(incident, report, entry), &text(entry), out)?;
         }
-        for note in report.notes.iter().filter(|note| note.gravity == Gravity::Unread) {
-            let properties = format!("title={}", property("not read"));
-            self.annotation(1, &properties, &format!("{}: {}", visible(&note.input), visible(&note.text)), out)?;
+        for note in report.left_out() {
+            let (level, title) = if note.gravity == Gravity::Unread { (1, "not read") } else { (2, "skipped") };
+            let text = format!("{}: {}", visible(&note.input), visible(&note.text));
+            self.annotation(level, &format!("title={}", property(title)), &text, out)?;
         }
         Ok(())
     }
@@ -74,10 +75,16 @@ impl series::Roll for Roll {
 
     fn end(&mut self, tally: &Tally, out: &mut dyn io::Write) -> io::Result<()> {
         self.rest(out)?;
+        if tally.stopped {
+            let text = data("stopped before the end; this is what was known by then");
+            writeln!(out, "::warning title={}::{text}", property("stopped"))?;
+        }
         let causes: Vec<String> = tally.common(10).iter().map(|(cause, count)| format!("{count} {}", cause.slug())).collect();
         let died = if causes.is_empty() { "nothing died".to_owned() } else { causes.join(", ") };
-        let (all, unread) = (tally.incidents, tally.unread_count());
-        writeln!(out, "::notice title={}::{}", property("coroner"), data(&format!("{all} examined: {died}; {unread} not read")))
+        let (all, unread) = (tally.incidents - tally.skipped, tally.unread_count());
+        let skipped = if tally.binary > 0 { format!(", {} not text", tally.binary) } else { String::new() };
+        let text = format!("{all} examined: {died}; {unread} not read{skipped}");
+        writeln!(out, "::notice title={}::{}", property("coroner"), data(&text))
     }
 }
 

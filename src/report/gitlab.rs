@@ -1,8 +1,9 @@
 //! The code quality report of GitLab: a JSON array with a place and a fingerprint for each death.
 
 use std::io;
+use std::path::PathBuf;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::json::escaped;
 use super::series::{self, Incident};
@@ -41,15 +42,41 @@ impl Roll {
                 "fingerprint": place::fingerprint(incident, entry, index),
                 "severity": severity,
                 "location": {
-                    "path": visible(place::file_of(report, verdict)),
+                    "path": below(&visible(place::file_of(report, verdict))),
                     "lines": {"begin": place::of(verdict).and_then(Place::number).unwrap_or(1)},
                 },
             });
-            let comma = if std::mem::replace(&mut self.written, true) { "," } else { "" };
-            write!(out, "{comma}\n  {}", escaped(&issue.to_string()))?;
+            self.issue(&issue, out)?;
+        }
+        for note in report.lost() {
+            let text = format!("not read: {}", visible(&note.text));
+            self.issue(
+                &json!({
+                    "description": text,
+                    "check_name": "not-read",
+                    "fingerprint": place::hash(&["not read", &note.input, &note.text]),
+                    "severity": "minor",
+                    "location": {"path": below(&visible(&note.input)), "lines": {"begin": 1}},
+                }),
+                out,
+            )?;
         }
         Ok(())
     }
+
+    fn issue(&mut self, issue: &Value, out: &mut dyn io::Write) -> io::Result<()> {
+        let comma = if std::mem::replace(&mut self.written, true) { "," } else { "" };
+        write!(out, "{comma}\n  {}", escaped(&issue.to_string()))
+    }
+}
+
+/// GitLab knows a file by its path below the repository; one that lies elsewhere keeps its own.
+fn below(file: &str) -> String {
+    let Ok(here) = std::env::current_dir() else { return file.to_owned() };
+    let root = std::env::var_os("CI_PROJECT_DIR").map_or_else(|| here.clone(), PathBuf::from);
+    let whole = here.join(file);
+    let path = whole.strip_prefix(&root).or_else(|_| whole.strip_prefix(&here));
+    path.map_or_else(|_| file.to_owned(), |path| path.to_string_lossy().into_owned())
 }
 
 impl series::Roll for Roll {

@@ -23,7 +23,7 @@ const WITNESS: usize = 12;
 /// Writes the report.
 pub(super) fn write(report: &Report, style: &Style, out: &mut dyn io::Write) -> io::Result<()> {
     let page = &mut Page::new(style, out);
-    if report.inputs.is_empty() && report.deaths.is_empty() && !report.notes.is_empty() {
+    if report.is_blank() && !report.notes.is_empty() {
         // "Nothing died" would be an answer, and there is none.
         page.line("nothing was read")?;
         return notes(page, &report.notes);
@@ -235,6 +235,6 @@ pub(super) fn color(class: Class) -> Color {
 }
 
 /// A number with its noun.
-fn counted(number: u64, noun: &str) -> String {
+pub(super) fn counted(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }

@@ -7,13 +7,14 @@ use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use super::series::{self, Incident};
 use super::text::visible;
 use super::{Report, Tally};
-use crate::note::Gravity;
+use crate::note::Note;
 use crate::verdict::{Class, Evidence};
 
 /// Writes the report.
 pub(super) fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
     let mut roll = Roll::default();
-    let name = report.inputs.first().map_or("incident", |input| &input.name);
+    let named = report.inputs.first().map(|input| &input.name).or(report.notes.first().map(|note| &note.input));
+    let name = named.map_or("incident", |name| name);
     roll.cases.push(case(name, report));
     finish(roll.cases, out)
 }
@@ -30,7 +31,15 @@ impl series::Roll for Roll {
         Ok(())
     }
 
-    fn end(&mut self, _: &Tally, out: &mut dyn io::Write) -> io::Result<()> {
+    fn end(&mut self, tally: &Tally, out: &mut dyn io::Write) -> io::Result<()> {
+        if tally.stopped {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+            status.set_type("stopped");
+            status.set_message("stopped before the end; this is what was known by then");
+            let mut case = TestCase::new("the whole scan", status);
+            case.set_classname("coroner");
+            self.cases.push(case);
+        }
         finish(std::mem::take(&mut self.cases), out)
     }
 }
@@ -46,26 +55,31 @@ fn finish(cases: Vec<TestCase>, out: &mut dyn io::Write) -> io::Result<()> {
 
 fn case(name: &str, report: &Report) -> TestCase {
     let verdict = &report.verdict;
-    let unread: Vec<String> = report.notes.iter().map(|n| format!("{}: {}", visible(&n.input), visible(&n.text))).collect();
-    let lost = report.notes.iter().any(|note| note.gravity == Gravity::Unread);
+    let said = |note: &Note| format!("{}: {}", visible(&note.input), visible(&note.text));
+    let notes: Vec<String> = report.notes.iter().map(said).collect();
+    let lost: Vec<String> = report.lost().map(said).collect();
     let status = if verdict.cause.class() != Class::None {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
         status.set_type(verdict.cause.slug());
         status.set_message(format!("{}, {}: {}", verdict.cause.slug(), verdict.grade.slug(), visible(&verdict.summary)));
         status.set_description(description(report));
         status
-    } else if lost && report.inputs.is_empty() {
+    } else if !lost.is_empty() {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
         status.set_type("unread");
-        status.set_message(unread.join("; "));
+        status.set_message(lost.join("; "));
+        status
+    } else if report.is_blank() {
+        let mut status = TestCaseStatus::skipped();
+        status.set_message(notes.join("; "));
         status
     } else {
         TestCaseStatus::success()
     };
     let mut case = TestCase::new(visible(name), status);
     case.set_classname("coroner");
-    if !unread.is_empty() {
-        case.set_system_err(unread.join("\n"));
+    if !notes.is_empty() {
+        case.set_system_err(notes.join("\n"));
     }
     case
 }

@@ -50,9 +50,10 @@ impl series::Roll for Roll {
         if tally.stopped {
             writeln!(out, "Stopped before the end.\n")?;
         }
-        writeln!(out, "{} incidents in {} inputs, {} not read.\n", tally.incidents, tally.inputs, tally.unread_count())?;
+        let skipped = if tally.binary > 0 { format!(", {} not text", tally.binary) } else { String::new() };
+        writeln!(out, "{}, {} not read{skipped}.\n", tally.extent(), tally.unread_count())?;
         if self.left_out > 0 {
-            writeln!(out, "{} incidents do not fit into a summary and are counted only.\n", self.left_out)?;
+            writeln!(out, "Too many for a summary, counted only: {}.\n", self.left_out)?;
         }
         let common = tally.common(CAUSES);
         if !common.is_empty() {

@@ -103,8 +103,24 @@ impl Report {
 
     /// Whether an input could not be read at all, or there was nothing to read.
     pub fn lost_an_input(&self) -> bool {
-        let nothing = self.inputs.iter().all(|input| matches!(input.kind, Kind::Empty | Kind::Binary));
-        nothing || self.notes.iter().any(|note| note.gravity == Gravity::Unread)
+        self.is_blank() || self.lost().next().is_some()
+    }
+
+    /// Whether there was nothing to read, so that nobody can say that nothing died.
+    pub fn is_blank(&self) -> bool {
+        self.deaths.is_empty() && self.inputs.iter().all(|input| matches!(input.kind, Kind::Empty | Kind::Binary))
+    }
+
+    /// What could not be read, or not to its end.
+    pub fn lost(&self) -> impl Iterator<Item = &Note> {
+        self.notes.iter().filter(|note| note.gravity == Gravity::Unread)
+    }
+
+    /// What was not read, for formats that leave other notes out: lost inputs, those that are not text, and all where nothing
+    /// was read.
+    pub fn left_out(&self) -> impl Iterator<Item = &Note> {
+        let binary = |note: &Note| self.inputs.iter().any(|input| input.kind == Kind::Binary && input.name == note.input);
+        self.notes.iter().filter(move |note| note.gravity == Gravity::Unread || self.is_blank() || binary(note))
     }
 }
 

@@ -64,6 +64,7 @@ fn summary(tally: &Tally) -> Value {
         "causes": causes.collect::<serde_json::Map<_, _>>(),
         "unread": unread,
         "more_unread": tally.more_unread,
+        "skipped": tally.skipped,
         "binary": tally.binary,
         "stopped": tally.stopped,
     })

@@ -26,7 +26,7 @@ fn plain(name: &str) -> Option<&str> {
     (name != "-").then_some(name)
 }
 
-/// A number that names a death: FNV-1a over what does not change when the program's words do.
+/// A number that names a death, over what does not change when the program's words do.
 pub(super) fn fingerprint(incident: Option<&str>, entry: &Entry, index: usize) -> String {
     let place = of(&entry.verdict);
     let text = entry.verdict.because.first().map_or("", |evidence| evidence.fact.text.as_str());
@@ -37,6 +37,11 @@ pub(super) fn fingerprint(incident: Option<&str>, entry: &Entry, index: usize) -
         text.to_owned(),
         index.to_string(),
     ];
+    hash(&parts.each_ref().map(String::as_str))
+}
+
+/// A number that names what consists of these parts: FNV-1a.
+pub(super) fn hash(parts: &[&str]) -> String {
     let mut hash: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     for byte in parts.join("\0").bytes() {
         hash = (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);

@@ -56,14 +56,16 @@ impl series::Roll for Human {
         if tally.stopped {
             page.line("stopped before the end; this is what was known by then")?;
         }
-        let noun = if tally.incidents == 1 { "incident" } else { "incidents" };
-        page.line(&format!("{} {noun} in {} inputs", tally.incidents, tally.inputs))?;
+        page.line(&tally.extent())?;
         for class in [Class::OomKill, Class::ShmExhaustion, Class::Unknown, Class::None] {
             let count = tally.class(class);
             if count > 0 {
                 let title = page.painted(class.title(), human::color(class));
                 page.line(&format!("  {}{title}", pad(&count.to_string(), 8)))?;
             }
+        }
+        if tally.skipped > 0 {
+            page.line(&format!("  {}nothing to read", pad(&tally.skipped.to_string(), 8)))?;
         }
         let common = tally.common(CAUSES);
         if !common.is_empty() {
@@ -106,8 +108,9 @@ impl series::Roll for Brief {
     }
 
     fn end(&mut self, tally: &Tally, out: &mut dyn io::Write) -> io::Result<()> {
+        let skipped = if tally.skipped > 0 { format!(" skipped={}", tally.skipped) } else { String::new() };
         let stopped = if tally.stopped { " stopped" } else { "" };
-        writeln!(out, "total {} inputs={} unread={}{stopped}", tally.incidents, tally.inputs, tally.unread_count())?;
+        writeln!(out, "total {} inputs={} unread={}{skipped}{stopped}", tally.incidents, tally.inputs, tally.unread_count())?;
         for (cause, count) in &tally.causes {
             writeln!(out, "total {count} {}", cause.slug())?;
         }

@@ -1,6 +1,7 @@
 //! SARIF 2.1.0: the interchange format of analysis results, with a rule for each cause.
 
 use std::io;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -20,7 +21,7 @@ pub(super) fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> 
     let mut roll = Roll::default();
     series::Roll::begin(&mut roll, out)?;
     roll.report(None, report, out)?;
-    close(&report.notes, out)
+    close(report.notes.clone(), false, out)
 }
 
 /// Whether a result was written before, and what is to be told at the end.
@@ -70,12 +71,19 @@ impl series::Roll for Roll {
     }
 
     fn end(&mut self, tally: &Tally, out: &mut dyn io::Write) -> io::Result<()> {
-        close(&tally.unread, out)
+        let mut notes = tally.unread.clone();
+        let all: Arc<str> = "the whole scan".into();
+        notes.extend((tally.more_unread > 0).then(|| Note::unread(&all, format!("{} more not read", tally.more_unread))));
+        notes.extend((tally.binary > 0).then(|| Note::remark(&all, format!("{} not text: skipped", tally.binary))));
+        close(notes, tally.stopped, out)
     }
 }
 
-/// The end of the document: what could not be read.
-fn close(notes: &[Note], out: &mut dyn io::Write) -> io::Result<()> {
+/// The end of the document: what could not be read, and whether anything was left.
+fn close(mut notes: Vec<Note>, stopped: bool, out: &mut dyn io::Write) -> io::Result<()> {
+    if stopped {
+        notes.push(Note::unread(&"the whole scan".into(), "stopped before the end; this is what was known by then"));
+    }
     let notification = |note: &Note| {
         let level = if note.gravity == Gravity::Unread { "error" } else { "note" };
         json!({"level": level, "message": {"text": format!("{}: {}", visible(&note.input), visible(&note.text))}})

@@ -58,7 +58,7 @@ impl Series {
     }
 
     /// Writes the summary and whatever closes the document.
-    pub fn end(mut self, tally: &Tally, out: &mut dyn Write) -> io::Result<()> {
+    pub fn end(&mut self, tally: &Tally, out: &mut dyn Write) -> io::Result<()> {
         self.begin(out)?;
         self.roll.end(tally, out)
     }

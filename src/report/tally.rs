@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::Report;
-use crate::note::{Gravity, Note};
+use super::human::counted;
+use crate::note::Note;
 use crate::verdict::{Cause, Class};
 
 /// How many lost inputs are named; the rest is counted, so that a million of them do not fill the memory.
@@ -24,6 +25,8 @@ pub struct Tally {
     pub unread: Vec<Note>,
     /// How many more could not be read.
     pub more_unread: u64,
+    /// How many incidents had nothing to read in them.
+    pub skipped: u64,
     /// How many inputs were skipped because they are not text.
     pub binary: u64,
     /// Whether the work was stopped before its end.
@@ -37,23 +40,34 @@ impl Tally {
         self.inputs += report.inputs.len() as u64;
         self.bytes += report.inputs.iter().map(|input| input.bytes).sum::<u64>();
         self.binary += report.inputs.iter().filter(|input| input.kind == crate::seen::Kind::Binary).count() as u64;
-        // Of an incident without any text nobody can say that nothing died.
-        let text = report.inputs.iter().any(|input| input.kind != crate::seen::Kind::Binary);
-        if text || !report.deaths.is_empty() {
+        if report.is_blank() {
+            self.skipped += 1;
+        } else {
             *self.causes.entry(report.verdict.cause).or_default() += 1;
         }
-        self.lost(&report.notes);
-    }
-
-    /// Counts the inputs that these notes call lost.
-    pub fn lost(&mut self, notes: &[Note]) {
-        for note in notes.iter().filter(|note| note.gravity == Gravity::Unread) {
+        for note in report.lost() {
             if self.unread.len() < NAMED {
                 self.unread.push(note.clone());
             } else {
                 self.more_unread += 1;
             }
         }
+    }
+
+    /// Counts a further incident in inputs that were counted before, and of which more was read since.
+    pub fn add_further(&mut self, report: &Report) {
+        (self.inputs, self.bytes, self.binary) = (0, 0, 0);
+        self.add(report);
+    }
+
+    /// Whether there was nothing to read at all.
+    pub fn is_blank(&self) -> bool {
+        self.incidents == self.skipped
+    }
+
+    /// How much was examined, as `9 incidents in 8 inputs`.
+    pub fn extent(&self) -> String {
+        format!("{} in {}", counted(self.incidents, "incident"), counted(self.inputs, "input"))
     }
 
     /// How many inputs could not be read.

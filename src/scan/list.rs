@@ -4,11 +4,12 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::Plan;
 use super::group::{Grouping, groups, is_pod};
 use super::link::link;
 use crate::fact::Who;
 use crate::input::archive::{Found, Holds};
-use crate::input::leaf::Leaf;
+use crate::input::leaf::{Leaf, STDIN};
 use crate::input::walk::{Choice, Step, Wish, walk};
 use crate::input::{actions, once};
 use crate::note::Note;
@@ -34,7 +35,9 @@ pub(super) enum Job {
 type Sink<'a> = dyn FnMut(Job) -> bool + 'a;
 
 /// Lists all jobs; ends early when `sink` says so.
-pub(super) fn list(paths: &[PathBuf], choice: &Choice, grouping: Grouping, sink: &mut Sink<'_>) {
+pub(super) fn list(paths: &[PathBuf], plan: &Plan, sink: &mut Sink<'_>) {
+    let Plan { choice, grouping, filtered, .. } = plan;
+    let (grouping, filtered) = (*grouping, *filtered);
     let mut notes = Vec::new();
     let mut paths = once(paths, &|root, path| choice.reaches(root, path), &mut notes);
     if grouping != Grouping::File {
@@ -47,15 +50,28 @@ pub(super) fn list(paths: &[PathBuf], choice: &Choice, grouping: Grouping, sink:
     }
     let mut folder = Folder { notes, ..Folder::new(grouping) };
     for path in paths {
-        let on = walk(path, choice, &mut |step| match step {
-            Step::Note(note) if note.is_unread() => sink(Job::Lost(note)),
+        let mut empty = !filtered;
+        let visit = &mut |step| match step {
+            Step::Note(note) if note.is_unread() => {
+                empty = false;
+                sink(Job::Lost(note))
+            }
             Step::Note(note) => {
                 folder.notes.push(note);
                 true
             }
-            Step::File(name, path, wish) => take(Leaf::file(name, path), wish, choice, &mut folder, sink),
-        });
+            Step::File(name, path, wish) => {
+                empty = false;
+                take(Leaf::file(name, path), wish, choice, &mut folder, sink)
+            }
+        };
+        // Standard input is no file to look for.
+        let standard = path.as_os_str() == STDIN;
+        let on = if standard { visit(Step::File(STDIN.into(), path.clone(), Wish::Whole)) } else { walk(path, choice, visit) };
         if !on || path.is_dir() && !folder.give(sink) {
+            return;
+        }
+        if empty && !sink(Job::Lost(Note::unread(&path.to_string_lossy().into(), "a folder without files"))) {
             return;
         }
     }
@@ -235,7 +251,7 @@ fn is_double(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{FILES, Job, home, list};
-    use crate::scan::Grouping;
+    use crate::scan::{Grouping, Plan};
     use std::path::Path;
 
     #[test]
@@ -264,7 +280,7 @@ mod tests {
         }
         std::fs::write(folder.path().join("other.log"), "").unwrap();
         let mut notes = Vec::new();
-        list(&[folder.path().to_owned()], &Default::default(), Grouping::Auto, &mut |job| {
+        list(&[folder.path().to_owned()], &Plan::default(), &mut |job| {
             let Job::Files(_, files, told) = job else { panic!("these are files") };
             notes.push((files.len(), told.len()));
             true

@@ -42,6 +42,8 @@ const GLANCE: Duration = Duration::from_millis(50);
 pub struct Plan {
     /// Which files are read.
     pub choice: Choice,
+    /// Whether globs choose some of them, so that a folder may well have none.
+    pub filtered: bool,
     /// How files are put together.
     pub grouping: Grouping,
     /// How many threads examine; 0 takes one for each core.
@@ -57,7 +59,6 @@ const GRACE: Duration = Duration::from_secs(1);
 struct Answer {
     number: u64,
     reports: Vec<Named>,
-    lost: Vec<Note>,
     last: bool,
 }
 
@@ -90,6 +91,15 @@ pub struct Pace {
     pub listed: AtomicU64,
     /// Jobs that were written.
     pub done: AtomicU64,
+    /// Whether all jobs were found.
+    pub whole: AtomicBool,
+}
+
+impl Pace {
+    /// Whether all that there is was written.
+    fn is_over(&self) -> bool {
+        self.whole.load(Ordering::Relaxed) && self.done.load(Ordering::Relaxed) == self.listed.load(Ordering::Relaxed)
+    }
 }
 
 /// Examines everything below the paths, and hands out the incidents in the order of the walk. Stops when `stop` is set, with
@@ -152,21 +162,20 @@ pub fn scan(
             break;
         }
     }
-    tally.stopped = stop.load(Ordering::Relaxed);
     for answers in std::mem::take(&mut waiting).into_values() {
         write(&answers, &mut tally, sink)?;
+        pace.done.fetch_add(u64::from(answers.iter().any(|answer| answer.last)), Ordering::Relaxed);
     }
+    // Workers that stop may end the loop before the signal is looked at here.
+    tally.stopped = stop.load(Ordering::Relaxed) && !pace.is_over();
     Ok(tally)
 }
 
 /// Hands out what one job came to.
 fn write(answers: &[Answer], tally: &mut Tally, sink: &mut dyn FnMut(Incident<'_>) -> io::Result<()>) -> io::Result<()> {
-    for Answer { reports, lost, .. } in answers {
-        tally.lost(lost);
-        for (name, report) in reports {
-            tally.add(report);
-            sink(Incident { name, report })?;
-        }
+    for (name, report) in answers.iter().flat_map(|answer| &answer.reports) {
+        tally.add(report);
+        sink(Incident { name, report })?;
     }
     Ok(())
 }
@@ -174,14 +183,28 @@ fn write(answers: &[Answer], tally: &mut Tally, sink: &mut dyn FnMut(Incident<'_
 /// Finds jobs; waits for a token before each, so that it runs ahead of the output only so far.
 fn lister(paths: &[PathBuf], plan: &Plan, stop: &AtomicBool, pace: &Pace, jobs: &SyncSender<(u64, Job)>, tokens: &Receiver<()>) {
     let mut number = 0;
-    list::list(paths, &plan.choice, plan.grouping, &mut |job| {
+    let mut give = |job| {
         if stop.load(Ordering::Relaxed) || tokens.recv().is_err() || jobs.send((number, job)).is_err() {
             return false;
         }
         number += 1;
         pace.listed.fetch_add(1, Ordering::Relaxed);
         true
+    };
+    let mut whole = true;
+    list::list(paths, plan, &mut |job| {
+        whole = without_own(job).is_none_or(&mut give);
+        whole
     });
+    pace.whole.store(whole, Ordering::Relaxed);
+}
+
+/// A job without the reports that this run has under way, which lie beside those that they will replace.
+fn without_own(job: Job) -> Option<Job> {
+    let Job::Files(name, mut files, notes) = job else { return Some(job) };
+    let end = format!(".{}.part", std::process::id());
+    files.retain(|leaf| !leaf.name.ends_with(&end));
+    (!files.is_empty()).then_some(Job::Files(name, files, notes))
 }
 
 /// Examines jobs until there are none left.
@@ -192,17 +215,24 @@ fn worker(jobs: &Mutex<Receiver<(u64, Job)>>, answers: &SyncSender<Answer>, turn
         if stop.load(Ordering::Relaxed) {
             return;
         }
-        let (mut reports, mut lost) = (Vec::new(), Vec::new());
+        let (mut reports, mut last) = (Vec::new(), true);
         match job {
             Job::Files(name, files, notes) => reports.push((name, files_of_one(&files, notes, plan))),
-            Job::Lost(note) => lost.push(note),
-            Job::Archive(leaf, wish) => stream::stream(&leaf, wish, plan, stop, &mut |part| {
-                turn.wait(number, stop);
-                // Whoever takes the answers may have left.
-                let _ = answers.send(Answer { number, reports: part, lost: Vec::new(), last: false });
-            }),
+            // An incident of which nothing is known, so that every format names it.
+            Job::Lost(note) => {
+                reports.push((Arc::clone(&note.input), conclude(Reading::default(), vec![note], &plan.options)));
+            }
+            Job::Archive(leaf, wish) => {
+                stream::stream(&leaf, wish, plan, stop, &mut |part| {
+                    turn.wait(number, stop);
+                    // Whoever takes the answers may have left.
+                    let _ = answers.send(Answer { number, reports: part, last: false });
+                });
+                // An archive that was stopped in its middle is not done.
+                last = !stop.load(Ordering::Relaxed);
+            }
         }
-        if answers.send(Answer { number, reports, lost, last: true }).is_err() {
+        if answers.send(Answer { number, reports, last }).is_err() {
             return;
         }
     }

@@ -21,10 +21,11 @@ pub struct Progress {
 impl Progress {
     /// Shows the pace of a scan; `terminal` tells whether standard error is one.
     pub fn new(pace: &Arc<Pace>, terminal: bool) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         let over = Arc::new(AtomicBool::new(false));
         if terminal {
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} of {len} incidents, {elapsed}") {
+            // How many there are is not known before the last folder was listed, which is near the end.
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} done, {elapsed}") {
                 bar.set_style(style);
             }
             let (bar, over, pace) = (bar.clone(), Arc::clone(&over), Arc::clone(pace));
@@ -50,9 +51,9 @@ fn draw(bar: &ProgressBar, over: &AtomicBool, pace: &Pace) {
     if over.load(Ordering::Relaxed) {
         return;
     }
+    bar.set_position(pace.done.load(Ordering::Relaxed));
     bar.set_draw_target(ProgressDrawTarget::stderr());
     while !over.load(Ordering::Relaxed) {
-        bar.set_length(pace.listed.load(Ordering::Relaxed));
         bar.set_position(pace.done.load(Ordering::Relaxed));
         bar.tick();
         thread::sleep(Duration::from_millis(100));

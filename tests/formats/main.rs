@@ -102,7 +102,7 @@ fn machines_can_read_every_format() {
         let issues = rendered(&report, Format::Gitlab, &Style::default());
         let issues: Vec<serde_json::Value> = serde_json::from_str(&issues).unwrap();
         let prints: std::collections::HashSet<_> = issues.iter().map(|issue| issue["fingerprint"].to_string()).collect();
-        assert_eq!(prints.len(), report.deaths.len(), "{name}: fingerprints are unique");
+        assert_eq!(prints.len(), report.deaths.len() + report.lost().count(), "{name}: fingerprints are unique");
         for line in rendered(&report, Format::Github, &Style::default()).lines() {
             assert!(["::error ", "::warning ", "::notice "].iter().any(|level| line.starts_with(level)), "{name}: {line}");
         }
@@ -118,6 +118,22 @@ fn the_page_needs_no_network_and_no_script() {
         }
         let svg = page.matches("<svg").count();
         assert!(svg <= 1 && page.ends_with("</html>\n"), "{name}");
+    }
+}
+
+#[test]
+fn every_format_is_known_as_a_report() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats");
+    for name in all().into_iter().map(|(name, _)| name).chain(["many"]) {
+        for format in Format::ALL {
+            let text = fs::read(folder.join(format!("{name}.{}.txt", format.name()))).unwrap();
+            assert!(coroner::read::own::is_report(&text), "{name} {}", format.name());
+        }
+    }
+    for format in Format::ALL {
+        let mut none = Vec::new();
+        Series::new(*format, &Style::default()).end(&Tally::default(), &mut none).unwrap();
+        assert!(none.is_empty() || coroner::read::own::is_report(&none), "{}", format.name());
     }
 }
 
