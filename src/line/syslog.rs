@@ -58,6 +58,29 @@ fn message(text: &str) -> Rest<'_> {
     if text.contains("#012") { Rest::Made(text.replace("#012", "\n").replace("#011", "\t")) } else { Rest::System(text) }
 }
 
+/// `2026-02-20 14:31:52.478932+0100 0x16b  Default  0x0  0  0  kernel: ` of macOS' `log show`: thread, type, activity, pid and
+/// the time to live.
+pub(super) fn unified<'a>(found: &Iso, rest: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
+    let mut rest = rest.strip_prefix(' ')?;
+    let mut next = || {
+        let (word, more) = rest.trim_start().split_once(' ')?;
+        rest = more;
+        Some(word)
+    };
+    let (thread, kind, activity, pid, ttl) = (next()?, next()?, next()?, next()?, next()?);
+    let known = matches!(kind, "Default" | "Info" | "Debug" | "Error" | "Fault" | "Activity");
+    if !(known && thread.starts_with("0x") && activity.starts_with("0x") && ttl.bytes().all(|b| b.is_ascii_digit())) {
+        return None;
+    }
+    let (program, text) = rest.trim_start().split_once(": ")?;
+    envelope.speaker = Some(pid.parse().ok()?);
+    envelope.program = Some(program.to_owned());
+    // It is the log of the machine, whose kernel is not Linux.
+    envelope.by_kernel(false);
+    envelope.saw(found.stamp);
+    Some(Rest::Tail(text))
+}
+
 /// `Dec  1 06:55:39 host program[pid]: ` and the same with the weekday or the seconds since 1970 of journald.
 pub(super) fn stamped<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
     let (stamp, rest) = if text.starts_with(|c: char| c.is_ascii_digit()) {
