@@ -65,6 +65,7 @@ impl Context {
                     | What::Memory { .. }
                     | What::ShmOption(_)
                     | What::ShmUse
+                    | What::ShmShort
                     | What::MemoryOption(_)
                     | What::Suppressed { .. }
                     | What::Ceiling { .. }

@@ -203,6 +203,8 @@ pub enum What {
     ShmOption(Shm),
     /// A program says that it makes or fills a file in /dev/shm.
     ShmUse,
+    /// A program found less room in /dev/shm than it wanted, and went on.
+    ShmShort,
     /// A memory limit that a command line asks for.
     MemoryOption(Bytes),
     /// The program or its wrapper says that it came to its end in good order.
