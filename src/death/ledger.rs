@@ -189,6 +189,8 @@ impl Ledger {
         let fact = &traceback.raised;
         let signal = match traceback.short_kind() {
             "KeyboardInterrupt" => Some(Signal::INT),
+            // Lightning's handler of SIGTERM raises it.
+            "SIGTERMException" => Some(Signal::TERM),
             _ => None,
         };
         let echo = is_echo(&traceback.kind);

@@ -214,6 +214,42 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         near_misses: &["Worker exceeded 80% memory budget. Pausing", "A Worker exceeded 95% memory budget. Restarting helps"],
     },
+    // rq/worker.py: `os.waitpid`'s raw status, in which a signal is its number (with a core, 128 more) and a code is in the
+    // upper byte. `None` means that somebody else has waited for it, as RQ does when it kills.
+    Pattern {
+        id: "rq/horse",
+        witness: Witness::Supervisor,
+        stems: &[
+            "orse terminated unexpectedly; waitpid returned ",
+            "orse process was terminated unexpectedly (waitpid returned ",
+            "orse was terminated unexpectedly (waitpid returned ",
+        ],
+        regex: r"^(?:\d\d:\d\d:\d\d )?(?:Moving job to FailedJobRegistry \()?[Ww]ork-horse (?:process )?(?:was )?terminated unexpectedly(?:; | \()waitpid returned (?:(?<status>\d+)|None)(?: \(signal \d+\))?[;) ]*\s*$",
+        read: |c| {
+            let how = match c.num::<u32>("status") {
+                Some(status) if status & 0x7f != 0 => How::Signal(Signal((status & 0x7f) as u8)),
+                Some(status) => How::Code(i64::from(status >> 8)),
+                None => How::Vanished,
+            };
+            vec![Claim::new(What::Ended { how, hint: false }, Who::role(Role::Worker))]
+        },
+        samples: &[
+            "Moving job to FailedJobRegistry (Work-horse terminated unexpectedly; waitpid returned 9 (signal 9); )",
+            "Moving job to FailedJobRegistry (Work-horse terminated unexpectedly; waitpid returned None; )",
+            "Moving job to FailedJobRegistry (work-horse terminated unexpectedly; waitpid returned 256)",
+            "Work-horse process was terminated unexpectedly (waitpid returned 11)",
+        ],
+        near_misses: &["    exc_string = f'Work-horse terminated unexpectedly; waitpid returned {ret_val}{signal_msg}; '"],
+    },
+    Pattern {
+        id: "rq/kill",
+        witness: Witness::Supervisor,
+        stems: &["Killed horse pid "],
+        regex: r"^(?:\d\d:\d\d:\d\d )?Killed horse pid (?<pid>\d+)\s*$",
+        read: |c| stopped("RQ", Why::Request, Some(Signal::KILL), Who::own(Role::Worker, c.num("pid"))),
+        samples: &["Killed horse pid 49", "22:30:52 Killed horse pid 49"],
+        near_misses: &["    self.log.info('Killed horse pid %s', self.horse_pid)"],
+    },
     // Prefect's process worker (2.10 and later) explains -9 in advance; Dagster's multiprocess executor.
     Pattern {
         id: "prefect/process",

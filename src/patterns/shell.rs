@@ -5,10 +5,11 @@ use super::{Caps, Pattern};
 use crate::fact::{Claim, How, What, Who, Witness};
 use crate::units::Signal;
 
-/// A progress bar that the dead job left without a line end, whatever its unit (`it/s`, `s/block`, `?batch/s`).
+/// A progress bar that the dead job left without a line end: tqdm's, whatever its unit (`it/s`, `s/block`, `?batch/s`), and
+/// those of Keras, which end with a number.
 macro_rules! bar {
     () => {
-        r"^(?:.*[\d?](?: ?[A-Za-z]\w*/s|s/[A-Za-z]\w*)[^\[\]]*\]\s*)?"
+        r"^(?:.*[\d?](?: ?[A-Za-z]\w*/s|s/[A-Za-z]\w*)[^\[\]]*\]\s*|.*\d/\d+ (?:\[[=>.]{8,}\]|━{8,}) [^\[\]]*\d\s*)?"
     };
 }
 
@@ -161,6 +162,8 @@ pub(super) const TABLE: &[Pattern] = &[
             "段错误（核心已转储）",
             "Epoch 1:  31%|███       | 310/1000 [00:10<05:00,  1.2it/s, loss=0.1]Killed",
             "fill cache:  85%|████████▌ | 12/14 [00:29<00:04,  2.48s/block]Bus error (core dumped)",
+            "165376/296960 [===============>..............] - ETA: 365s - loss: 2.1371Killed",
+            " 12/100 ━━━━━━━━━━━━━━━━━━━━ 3s 40ms/step - accuracy: 0.61 - loss: 2.1371Killed",
         ],
         near_misses: &["Killed by the scheduler", "  Killed", "user: Killed", "Number of workers Killed", "Terminated: true"],
     },

@@ -97,7 +97,9 @@ fn mostly_shm(report: &OomReport) -> Option<(Bytes, Bytes)> {
 
 /// The kubelet's evictions, each for its own reason.
 pub(super) fn evicted(death: &Death, _: &Context) -> Option<Finding> {
-    let fact = death.find(|w| matches!(w, What::Evicted(_)))?;
+    // An event names only the volume; the pod's specification tells where it is mounted.
+    let at_shm = death.find(|w| *w == What::Evicted(EvictedFor::Volume(true)));
+    let fact = at_shm.or_else(|| death.find(|w| matches!(w, What::Evicted(_))))?;
     let What::Evicted(reason) = fact.what else { return None };
     let pod = death.who.pod.clone().map_or_else(|| "the pod".to_owned(), |pod| format!("pod {pod}"));
     let (cause, text) = match reason {
@@ -195,7 +197,14 @@ pub(super) fn reported_by_supervisor(death: &Death, context: &Context) -> Option
         let found = Finding::new(Cause::OomShmCharged, Grade::Likely, sentence(&text));
         return Some(found.because(fact, format!("{by} counts the kernel's kills")).because(stat, "what fills the limit"));
     }
+    // Who saw the kill and not the limit: a process outside of any container, job or unit has none but the machine's.
+    let who_died = &death.who;
+    let placed = [&who_died.container, &who_died.container_name, &who_died.pod, &who_died.job, &who_died.unit, &who_died.cgroup];
+    let bare = *scope == Scope::Unknown && fact.who.host_pid.is_some() && placed.iter().all(|place| place.is_none());
     let (cause, text) = match scope {
+        Scope::Unknown if bare => {
+            (Cause::OomHost, format!("{by} saw the kernel's out-of-memory killer end {who}; nothing here names a memory limit."))
+        }
         Scope::Host => {
             (Cause::OomHost, format!("{by} reports that the kernel killed {who}: the whole machine was out of memory."))
         }
@@ -206,6 +215,7 @@ pub(super) fn reported_by_supervisor(death: &Death, context: &Context) -> Option
     // Who only shows what another part of its platform saw proves less.
     let (grade, says) = match fact.witness {
         Witness::Program => (Grade::Likely, format!("{by} says so")),
+        _ if bare => (Grade::Likely, format!("{by} watches the kernel's kills and does not tell which memory ran out")),
         _ => (Grade::Proven, format!("{by} counts the kernel's kills")),
     };
     Some(Finding::new(cause, grade, sentence(&text)).because(fact, says))
