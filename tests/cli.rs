@@ -303,3 +303,36 @@ fn an_archive_may_come_in_any_pieces() {
     let output = child.wait_with_output().expect("the program ends");
     assert!(output.stdout.starts_with(b"oom-kill oom-suspected"), "{}", String::from_utf8_lossy(&output.stdout));
 }
+
+#[test]
+fn a_death_has_the_time_of_its_end_and_not_of_the_first_request() {
+    let case = "fixtures/unknown/docker26-docker-stop-timeout";
+    let output = run(Path::new("."), &["--format", "json", &format!("{case}/events.jsonl"), &format!("{case}/inspect.json")]);
+    let report = json(&output);
+    assert_eq!(report["deaths"][0]["signal"], "SIGKILL");
+    assert_eq!(report["deaths"][0]["time"], "2026-12-01T06:59:32.796948279Z");
+}
+
+#[test]
+fn a_limit_that_the_kernel_leaves_out_is_the_containers() {
+    let id = "6dceaf0149ad6dceaf0149ad6dceaf0149ad6dceaf0149ad6dceaf0149ad1234";
+    let scope = format!("/system.slice/docker-{id}.scope");
+    let kernel = format!(
+        "[Mon Nov 30 06:36:52 2026] oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=x,mems_allowed=0,oom_memcg={scope},\
+         task_memcg={scope},task=pt_data_worker,pid=13585,uid=0\n[Mon Nov 30 06:36:52 2026] Memory cgroup out of memory: Killed process 13585 \
+         (pt_data_worker) total-vm:5000000kB, anon-rss:919600kB, file-rss:1000kB, shmem-rss:20000kB, UID:0 pgtables:2392kB \
+         oom_score_adj:0\n"
+    );
+    let inspect = |memory: u64| {
+        format!(
+            r#"[{{"Id":"{id}","Created":"2026-11-30T06:36:40Z","Name":"/trainer","State":{{"Status":"exited","OOMKilled":true,"ExitCode":1,"StartedAt":"2026-11-30T06:36:41Z","FinishedAt":"2026-11-30T06:36:54Z"}},"HostConfig":{{"Memory":{memory},"ShmSize":67108864,"IpcMode":"private"}},"Config":{{"Image":"my/img:1"}}}}]"#
+        )
+    };
+    for (memory, limit) in [(1_572_864_000, Value::from(1_572_864_000)), (0, Value::Null)] {
+        let folder = folder(&[("dmesg.txt", kernel.as_bytes()), ("inspect.json", inspect(memory).as_bytes())]);
+        let report = json(&run(folder.path(), &["--format", "json", "."]));
+        let picture = &report["deaths"][0]["memory"];
+        assert_eq!((&picture["limit"], &picture["anon"]), (&limit, &Value::Null), "{report:#}");
+        assert!(picture["tasks"].to_string().contains("pt_data_worker"), "{picture}");
+    }
+}

@@ -74,7 +74,8 @@ pub(super) fn reported_by_kernel(death: &Death, _: &Context) -> Option<Finding> 
 /// Shared memory and the whole, where shared memory makes up at least half (the statistics first: a process's own column
 /// misses what was written and not mapped).
 fn mostly_shm(report: &OomReport) -> Option<(Bytes, Bytes)> {
-    let whole = report.usage.or(report.limit);
+    // One process's share says nothing of how much of the limit all shared memory took.
+    let whole = report.usage.or(report.limit.filter(|_| !report.of_victim));
     match (report.shmem, whole) {
         (Some(shmem), Some(whole)) => {
             let half = shmem.0.saturating_mul(2) >= whole.0;
