@@ -43,7 +43,7 @@ fn everything(mut look: impl FnMut(&Advice)) {
         ..Case::new(Cause::OomCgroup, &trainer)
     };
     let hostile = Case { who: &hostile, image: Some("$(reboot)\"'\n}`"), ..known.clone() };
-    let above = Case { parent_cgroup: Some("/a;$(reboot)\"'\n"), ..hostile.clone() };
+    let above = Case { parent_cgroup: Some("/a/$(reboot)\"'\n.slice"), ..hostile.clone() };
     let cases = [Case::new(Cause::ShmEnospc, &nobody), known, hostile, above];
     for case in cases {
         for platform in Platform::ALL {

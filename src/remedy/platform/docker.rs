@@ -68,9 +68,10 @@ pub(super) fn say_as(engine: &str, step: Step, case: &Case<'_>) -> Words {
 pub(super) fn of_parent(case: &Case<'_>, parent: &str) -> Words {
     let limit = case.limit_flag().to_ascii_uppercase();
     let text = format!(
-        "Raise the memory limit{}, on the cgroup {parent} above the container's own: all that runs below it reached it together, \
+        "Raise the memory limit{}, on the cgroup {} above the container's own: all that runs below it reached it together, \
          and a --memory of the container cannot exceed it.{}",
         case.had_limit(),
+        shell(parent),
         case.no_help_of_shm()
     );
     let name = parent.rsplit('/').next().unwrap_or(parent);
