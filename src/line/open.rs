@@ -46,6 +46,7 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
         b'\t' => carrier::indented(text),
         b'|' => logging::prefect(text).or_else(|| carrier::guest(text)),
         b'_' => ci::buildkite(text, envelope),
+        b'*' => carrier::bold(text),
         b'0'..=b'9' => match time::iso(text) {
             // The output of `date -Iseconds` is the message itself.
             Some((found, "")) if found.zone == time::Zone::Offset && found.digits == 0 => None,
