@@ -108,6 +108,20 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         near_misses: &["Caught signal 7 in the handler", "[node01:3303] Caught signal handler"],
     },
+    // HPE's and SGI's MPT: the rank's own handler.
+    Pattern {
+        id: "crash/mpt",
+        witness: Witness::Program,
+        stems: &["MPT ERROR: Rank "],
+        regex: r"^MPT ERROR: Rank (?<rank>\d+)\(g:\d+\) received signal (?<signal>SIG[A-Z]+)\(\d+\)\.?\s*$",
+        read: |caps| {
+            let who = Who { rank: caps.num("rank"), ..Who::default() };
+            let signal = caps.signal("signal");
+            signal.map(|signal| Claim::new(What::Caught { signal, hint: false }, who)).into_iter().collect()
+        },
+        samples: &["MPT ERROR: Rank 0(g:0) received signal SIGBUS(7)."],
+        near_misses: &["MPT ERROR: MPI_COMM_WORLD rank 3 has terminated without calling MPI_Finalize()"],
+    },
     // MVAPICH2's handler in each rank (src/mpid/ch3/channels/common/src/util/debug), 1.6 to 2.3.
     Pattern {
         id: "crash/mvapich",

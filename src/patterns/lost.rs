@@ -14,7 +14,7 @@ fn gone(role: Role) -> Vec<Claim> {
 /// A process that ended, in the words of a parent; `guess` is its explanation of a signal that it did not send.
 fn ended(c: &Caps<'_>) -> Vec<Claim> {
     let signal = ["signal", "signal2", "signal3"].iter().find_map(|group| c.signal(group)).map(How::Signal);
-    let code = ["code", "code2"].iter().find_map(|group| c.num(group)).map(how);
+    let code = ["code", "code2", "code3"].iter().find_map(|group| c.num(group)).map(how);
     let who = Who { process: c.text("process"), ..Who::own(Role::Worker, c.num("pid")) };
     let how = signal.or(code).unwrap_or(How::Vanished);
     if how == How::Code(0) {
@@ -177,6 +177,16 @@ pub(super) const TABLE: &[Pattern] = &[
             "self.log.info('Task exited with return code %s', return_code)",
         ],
     },
+    // airflow/task/task_runner/standard_task_runner.py, 2.2 and later: said of every -9.
+    Pattern {
+        id: "airflow/killed",
+        witness: Witness::Supervisor,
+        stems: &[" was killed before it finished (likely due to running out of memory)"],
+        regex: r"^Job \S+ was killed before it finished \(likely due to running out of memory\)\.?(?: .*)?\s*$",
+        read: |_| vec![Claim::new(What::Ended { how: How::Signal(Signal::KILL), hint: true }, Who::role(Role::Worker))],
+        samples: &["Job 5 was killed before it finished (likely due to running out of memory)"],
+        near_misses: &["            \"Job %s was killed before it finished (likely due to running out of memory)\","],
+    },
     Pattern {
         id: "airflow/terminated",
         witness: Witness::Supervisor,
@@ -254,15 +264,20 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "prefect/process",
         witness: Witness::Supervisor,
-        stems: &["exited with status code: ", "Multiprocess executor: child process for step "],
+        stems: &[
+            "exited with status code: ",
+            "Multiprocess executor: child process for step ",
+            " exited with non-zero status code ",
+        ],
         regex: concat!(
-            r"^(?:[^'`]*\| )?(?:Process (?:for flow run )?(?:\d+|'[^']*') exited with status code: (?<code>-?[1-9]\d*)(?<guess>; This indicates that .*)?",
+            r"^(?:[^'`]*\| )?(?:(?:Reported flow run '[^']*' as crashed: )?Flow run (?:process|infrastructure) exited with non-zero status code (?<code3>-?[1-9]\d*)\.|Process (?:for flow run )?(?:\d+|'[^']*') exited with status code: (?<code>-?[1-9]\d*)(?<guess>; This indicates that .*)?",
             r"|(?:.* - )?Multiprocess executor: child process for step \S+ unexpectedly exited with code (?<code2>-?[1-9]\d*))\s*$"
         ),
         read: ended,
         samples: &[
             "Process for flow run 'fast-owl' exited with status code: -9; This indicates that the process exited due to a SIGKILL signal. Typically, this is either caused by manual cancellation or high memory usage causing the operating system to terminate the process.",
             "Multiprocess executor: child process for step train unexpectedly exited with code -9",
+            "Reported flow run '0ab3' as crashed: Flow run process exited with non-zero status code -9.",
         ],
         near_misses: &[
             "Process for flow run 'fast-owl' exited with status code: 0",

@@ -33,10 +33,13 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "dagster/child",
         witness: Witness::Supervisor,
-        stems: &["child process for step ", "Run execution process for "],
-        regex: r"(?:^|: |- )(?:Multiprocess executor: child process for step \S+|Run execution process for \S+) was terminated by signal (?<signal>\d+) \(SIG\w+\)\.?(?: .*)?\s*$",
+        stems: &["child process for step ", "Run execution process for ", "ChildProcessCrashException: Step "],
+        regex: r"(?:^|: |- )(?:Multiprocess executor: child process for step \S+|Run execution process for \S+|Step \S+) was terminated by signal (?<signal>\d+) \(SIG\w+\)\.?(?: .*)?\s*$",
         read: signalled,
-        samples: &["Multiprocess executor: child process for step train was terminated by signal 9 (SIGKILL)."],
+        samples: &[
+            "Multiprocess executor: child process for step train was terminated by signal 9 (SIGKILL).",
+            "dagster._core.executor.child_process_executor.ChildProcessCrashException: Step fit was terminated by signal 9 (SIGKILL). This usually indicates that the process was killed by the operating system due to running out of memory.",
+        ],
         near_misses: &["Multiprocess executor: child process for step train unexpectedly exited with code 1"],
     },
     // ray/dashboard/modules/job: the command that a submitted job ran.
@@ -126,10 +129,18 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "alps/signals",
         witness: Witness::Supervisor,
-        stems: &[" exit signals: "],
-        regex: r"^Application \d+ exit signals: (?<signal>[A-Z][a-z]+(?: [a-z]+)?)(?:, .*)?\s*$",
-        read: signalled,
-        samples: &["Application 23764253 exit signals: Killed", "Application 23764253 exit signals: Bus error, Killed"],
+        stems: &[" exit signals: ", " exit signal "],
+        regex: r"^(?:Application \d+ exit signals: (?<signal>[A-Z][a-z]+(?: [a-z]+)?)(?:, .*)?|_pmiu_daemon\(SIGCHLD\): \[NID \d+\] \[[\w-]+\] \[[^\]]+\] PE RANK (?<rank>\d+) exit signal (?<status>[A-Z][a-z]+(?: [a-z]+)?))\s*$",
+        read: |c| {
+            let mut claims = signalled(c);
+            claims.iter_mut().for_each(|claim| claim.who.rank = c.num("rank"));
+            claims
+        },
+        samples: &[
+            "_pmiu_daemon(SIGCHLD): [NID 00012] [c0-0c0s3n0] [Mon Jan  1 10:00:00 2018] PE RANK 3 exit signal Killed",
+            "Application 23764253 exit signals: Killed",
+            "Application 23764253 exit signals: Bus error, Killed",
+        ],
         near_misses: &["Application 23764253 exit codes: 1", "Application exit signals: Killed"],
     },
     // MVAPICH2's mpirun_rsh (src/pm/mpirun), 1.x to 2.3.
