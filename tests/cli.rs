@@ -336,3 +336,12 @@ fn a_limit_that_the_kernel_leaves_out_is_the_containers() {
         assert!(picture["tasks"].to_string().contains("pt_data_worker"), "{picture}");
     }
 }
+
+#[test]
+fn a_volume_of_which_only_the_name_is_known_is_not_said_to_be_a_disk_for_sure() {
+    let event = "LAST SEEN   TYPE      REASON    OBJECT        MESSAGE\n\
+                 3m12s       Warning   Evicted   pod/train-0   Usage of EmptyDir volume \"scratch\" exceeds the limit \"12Gi\".\n";
+    let report = report_on(event.as_bytes());
+    assert_eq!(report["verdict"]["grade"], "suspected");
+    assert!(report["deaths"][0]["lacking"].to_string().contains("kubectl get pod train-0 -o yaml"), "{report:#}");
+}

@@ -19,7 +19,7 @@ fn is_shm(name: &str) -> bool {
 fn evicted(c: &Caps<'_>) -> Vec<Claim> {
     let why = match (c.get("resource"), c.get("condition"), c.get("volume")) {
         (Some("memory"), ..) | (_, Some("MemoryPressure"), _) => EvictedFor::Memory,
-        (_, _, Some(volume)) => EvictedFor::Volume(is_shm(volume)),
+        (_, _, Some(volume)) => EvictedFor::Volume(is_shm(volume).then_some(true)),
         _ => EvictedFor::Disk,
     };
     vec![Claim::new(What::Evicted(why), pod(c))]

@@ -99,21 +99,26 @@ fn mostly_shm(report: &OomReport) -> Option<(Bytes, Bytes)> {
 /// The kubelet's evictions, each for its own reason.
 pub(super) fn evicted(death: &Death, _: &Context) -> Option<Finding> {
     // An event names only the volume; the pod's specification tells where it is mounted.
-    let at_shm = death.find(|w| *w == What::Evicted(EvictedFor::Volume(true)));
+    let at_shm = death.find(|w| matches!(w, What::Evicted(EvictedFor::Volume(Some(_)))));
     let fact = at_shm.or_else(|| death.find(|w| matches!(w, What::Evicted(_))))?;
     let What::Evicted(reason) = fact.what else { return None };
     let pod = death.who.pod.clone().map_or_else(|| "the pod".to_owned(), |pod| format!("pod {pod}"));
     let (cause, text) = match reason {
         EvictedFor::Memory => (Cause::OomEviction, "the node was low on memory"),
-        EvictedFor::Volume(true) => (Cause::ShmEviction, "the memory-backed volume at /dev/shm passed its sizeLimit"),
-        EvictedFor::Volume(false) => (Cause::DiskFull, "a volume on the disk of the node passed its size limit"),
+        EvictedFor::Volume(Some(true)) => (Cause::ShmEviction, "the memory-backed volume at /dev/shm passed its sizeLimit"),
+        EvictedFor::Volume(Some(false)) => (Cause::DiskFull, "a volume that is not at /dev/shm passed its size limit"),
+        EvictedFor::Volume(None) => (
+            Cause::DiskFull,
+            "a volume passed its size limit; only the pod's specification tells whether it is memory at /dev/shm",
+        ),
         EvictedFor::Disk => (Cause::DiskFull, "disk, inodes or process ids were short"),
         EvictedFor::Preemption => (Cause::Preempted, "it had to make room, or somebody drained the node"),
         EvictedFor::Shutdown => (Cause::Preempted, "the node shut down; spot and pre-emptible machines end so"),
         EvictedFor::Unknown => (Cause::Other, "the record does not tell for what"),
     };
+    let grade = if reason == EvictedFor::Volume(None) { Grade::Suspected } else { Grade::Proven };
     Some(
-        Finding::new(cause, Grade::Proven, sentence(&format!("{pod} was evicted: {text}.")))
+        Finding::new(cause, grade, sentence(&format!("{pod} was evicted: {text}.")))
             .because(fact, "the orchestrator's own reason"),
     )
 }
