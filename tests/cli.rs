@@ -345,3 +345,18 @@ fn a_volume_of_which_only_the_name_is_known_is_not_said_to_be_a_disk_for_sure() 
     assert_eq!(report["verdict"]["grade"], "suspected");
     assert!(report["deaths"][0]["lacking"].to_string().contains("kubectl get pod train-0 -o yaml"), "{report:#}");
 }
+
+#[test]
+fn a_message_that_a_terminal_broke_is_read_to_its_end() {
+    for message in [
+        "RuntimeError: unable to write to file \n</torch_18832_2517339012_14>: No space left on \ndevice (28)\n",
+        "RuntimeError: unable to allocate shared memory(shm) for file \n</torch_18832_2517339012_14>: No space left on \ndevice (28)\n",
+        "OSError: [Errno 28] No space left on device: \n'/psm_1a2b3c4d'\n",
+        "OSError: [Errno 28] No space left on \ndevice: '/dev/shm/joblib_memmapping_folder_1/x.pkl'\n",
+    ] {
+        let text = format!("Traceback (most recent call last):\n  File \"x.py\", line 3, in f\n    g()\n{message}");
+        let report = report_on(text.as_bytes());
+        assert_eq!(report["verdict"]["cause"], "shm-enospc", "{message}");
+        assert_eq!(report["deaths"].as_array().map(Vec::len), Some(1), "{message}");
+    }
+}

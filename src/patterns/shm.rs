@@ -43,14 +43,16 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "shm/torch-rest",
         witness: Witness::Program,
         stems: &["</torch_"],
-        regex: r"^\s*<(?<name>/torch_\d+_\d+(?:_\d+)?)>: No space left on(?: device(?: \((?<errno>28)\))?)?\s*$",
-        read: |caps| torch(caps, Some(Resource::Shm)),
+        regex: r"^<(?<name>/torch_\d+_\d+(?:_\d+)?)>: (?:No space left on(?: device(?: \((?<errno>28)\))?)?|(?<maps>Cannot allocate memory)(?: \(12\))?)\s*$",
+        read: |caps| torch(caps, Some(if caps.get("maps").is_some() { Resource::Maps } else { Resource::Shm })),
         samples: &[
             "</torch_18832_2517339012_14>: No space left on ",
             "</torch_18832_2517339012_14>: No space left on device (28)",
+            "</torch_18832_2517339012_14>: Cannot allocate memory (12)",
         ],
         near_misses: &[
             "</torch_18832_2517339012_14>: Permission denied (13)",
+            "                              </torch_18832_2517339012_14>: No space left on device (28)",
             "see </torch_18832_2517339012_14>: No space left on device (28)",
         ],
     },
