@@ -15,7 +15,8 @@ const SOON: f64 = 30.0;
 /// Merges a lost GPU that the kernel tells of into the deaths by SIGBUS, SIGSEGV and SIGABRT right after it: the mappings of a
 /// device that is gone cannot be touched.
 pub(in crate::death) fn devices(deaths: &mut Vec<Death>) {
-    let lost = |w: &What| matches!(w, What::Gpu { xid: Some(xid) } if LOST.contains(xid));
+    // A reset of AMD's driver has no number.
+    let lost = |w: &What| matches!(w, What::Gpu { xid } if xid.is_none_or(|xid| LOST.contains(&xid)));
     let by_driver = |d: &Death| d.facts.iter().all(|f| matches!(f.what, What::Gpu { .. }) && f.witness == Witness::Kernel);
     let mut at = 0;
     while at < deaths.len() {
