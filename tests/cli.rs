@@ -360,3 +360,17 @@ fn a_message_that_a_terminal_broke_is_read_to_its_end() {
         assert_eq!(report["deaths"].as_array().map(Vec::len), Some(1), "{message}");
     }
 }
+
+#[test]
+fn what_only_the_machine_tells_is_not_sure_to_be_of_a_log_that_ended_well() {
+    let finished: &[u8] = b"2024-11-02 18:02:10 step 5\n2024-11-02 18:02:11 Training finished successfully.\n";
+    for line in [
+        "[Sat Nov  2 10:02:12 2024] Out of memory: Killed process 3312 (python) total-vm:12112004kB, anon-rss:2110044kB, \
+         file-rss:0kB, shmem-rss:88112kB, UID:1000 pgtables:12044kB oom_score_adj:300\n",
+        "[Sat Nov  2 10:02:12 2024] amdgpu 0000:03:00.0: amdgpu: GPU reset begin!\n",
+    ] {
+        let folder = folder(&[("dmesg.txt", line.as_bytes()), ("train.log", finished)]);
+        let report = json(&run(folder.path(), &["--format", "json", "."]));
+        assert_eq!(report["verdict"]["grade"], "suspected", "{line}");
+    }
+}
