@@ -76,7 +76,9 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
         },
         b' ' => logging::rich(text).or_else(|| rank::label(text, envelope)).or_else(|| carrier::indented(text)),
         // None of the envelopes that begin with a letter is without all of these.
-        b'a'..=b'z' | b'A'..=b'Z' if !has(text, [b':', b'|', b'=']) && !has(text, [b'\t'; 3]) => hosted::dyno(text, envelope),
+        b'a'..=b'z' | b'A'..=b'Z' if !has(text, [b':', b'|', b'=']) && !has(text, [b'\t'; 3]) => {
+            hosted::dyno(text, envelope).or_else(|| syslog::heading(text, envelope))
+        }
         b'a'..=b'z' | b'A'..=b'Z' => kernel::decoded(text, envelope)
             .or_else(|| timed(text).then(|| syslog::stamped(text, envelope))?)
             .or_else(|| syslog::bare(text, envelope))
@@ -90,7 +92,8 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
             .or_else(|| carrier::host(text, envelope))
             .or_else(|| carrier::grep(text))
             .or_else(|| carrier::guest(text))
-            .or_else(|| rank::host(text, envelope)),
+            .or_else(|| rank::host(text, envelope))
+            .or_else(|| syslog::heading(text, envelope)),
         _ => None,
     }
 }
