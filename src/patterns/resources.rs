@@ -118,7 +118,7 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "resources/usage",
         witness: Witness::Program,
-        stems: &["bavail=", " free=", ",free="],
+        stems: &["/dev/shm"],
         regex: r"^[^#`]*/dev/shm\b[^#`]*$",
         read: |c| usage(&c.line.text).map(Claim::bare).into_iter().collect(),
         samples: &[
