@@ -374,3 +374,12 @@ fn what_only_the_machine_tells_is_not_sure_to_be_of_a_log_that_ended_well() {
         assert_eq!(report["verdict"]["grade"], "suspected", "{line}");
     }
 }
+
+#[test]
+fn a_counter_at_zero_speaks_against_memory_only_after_the_death() {
+    let (killed, zero) = ("epoch 1\nKilled\n", "low 0\nhigh 0\nmax 0\noom 0\noom_kill 0\noom_group_kill 0\n");
+    let after = report_on(format!("{killed}+ cat /sys/fs/cgroup/memory.events\n{zero}").as_bytes());
+    assert_eq!((&after["verdict"]["cause"], &after["verdict"]["grade"]), (&"sigkill-unexplained".into(), &"suspected".into()));
+    let before = report_on(format!("+ cat /sys/fs/cgroup/memory.events\n{zero}{killed}").as_bytes());
+    assert_eq!(before["verdict"]["cause"], "oom-suspected");
+}

@@ -66,6 +66,7 @@ impl Context {
                     | What::ShmOption(_)
                     | What::ShmUse
                     | What::ShmShort
+                    | What::NoneKilled
                     | What::MemoryOption(_)
                     | What::Suppressed { .. }
                     | What::Ceiling { .. }

@@ -146,6 +146,7 @@ pub(super) fn about(fact: &Fact, death: &Death, cause: Cause) -> Option<String> 
         | What::ShmOption(_)
         | What::ShmUse
         | What::ShmShort
+        | What::NoneKilled
         | What::MemoryOption(_)
         | What::Ceiling { .. }
         | What::Filled { .. }
