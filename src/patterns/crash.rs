@@ -39,7 +39,7 @@ pub(super) const TABLE: &[Pattern] = &[
         witness: Witness::Program,
         stems: &["*** SIG"],
         regex: concat!(
-            r"^(?:\((?<daemon>[a-z_]+)\) )?(?:\[[^\]\[]*\] (?:logging\.cc:\d+: )?)?\*\*\* (?<signal>SIG[A-Z]+) ",
+            r"^(?:\((?<daemon>[a-z_]+)(?:, ip=[\d.]+)?\) )?(?:\[[^\]\[]*\] (?:logging\.cc:\d+: )?)?\*\*\* (?<signal>SIG[A-Z]+) ",
             r"(?:(?:\((?:@?0x[0-9a-f]+|@\(nil\))\)(?:, see \S+)? )?received by PID (?<pid>\d+) \(TID (?:0x)?[0-9a-f]+\)",
             r"(?: on cpu \d+)?(?: from PID \d+)?; stack trace: \*\*\*|received at time=\d+.*\*\*\*)\s*$"
         ),
@@ -59,6 +59,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "*** SIGTERM received by PID 16738 (TID 16738) on cpu 20 from PID 16165; stack trace: ***",
             "*** SIGSEGV received at time=1700000000 on cpu 3 ***",
             "(raylet) *** SIGBUS received at time=1624040180 on cpu 14 ***",
+            "(raylet, ip=10.0.0.3) *** SIGBUS received at time=1624040180 on cpu 14 ***",
             "[2023-05-01 10:00:00,123 E 12 12] logging.cc:361: *** SIGABRT received at time=1700000000 on cpu 3 ***",
         ],
         near_misses: &[
