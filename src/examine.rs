@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::death::{self, Context, Death};
+use crate::death::{self, Context, Death, Victim};
 use crate::fact::{Limit, Resource, Setting, Shm, What};
 use crate::input::Source;
 use crate::note::Note;
@@ -70,6 +70,7 @@ fn entry(death: Death, verdict: Verdict, context: &Context, index: usize, option
         engine: record.as_ref().map(|c| c.engine),
         image: record.as_ref().and_then(|c| c.image.as_deref()),
         memory_limit: limit(&death),
+        parent_cgroup: death.parent_cgroup(),
         usage: report.and_then(|r| r.usage),
         shm: shm.map_or(Shm::Unknown, |(_, shm)| shm),
         sizing: sizing.as_ref(),
@@ -79,8 +80,8 @@ fn entry(death: Death, verdict: Verdict, context: &Context, index: usize, option
     let remedy = remedy::advise(&case);
     let memory = report.map(|report| MemoryPicture {
         limit: report.limit,
-        anon: report.anon,
-        shmem: report.shmem,
+        anon: report.anon.filter(|_| !report.of_victim),
+        shmem: report.shmem.filter(|_| !report.of_victim),
         cache: report.cache,
         tasks: {
             let mut tasks: Vec<_> = report
@@ -88,6 +89,17 @@ fn entry(death: Death, verdict: Verdict, context: &Context, index: usize, option
                 .iter()
                 .map(|task| (task.process.clone(), task.rss, report.victims.iter().any(|victim| victim.pid == task.pid)))
                 .collect();
+            if report.tasks.is_empty() && report.of_victim {
+                let held =
+                    |victim: &Victim| Bytes(victim.anon.unwrap_or_default().0.saturating_add(victim.shmem.unwrap_or_default().0));
+                tasks.extend(
+                    report
+                        .victims
+                        .iter()
+                        .map(|victim| (victim.process.clone(), held(victim), true))
+                        .filter(|(_, held, _)| held.0 > 0),
+                );
+            }
             tasks.sort_by_key(|(_, rss, _)| std::cmp::Reverse(*rss));
             tasks.truncate(TASKS);
             tasks

@@ -32,6 +32,9 @@ const KNOWN: &[(&str, &str)] = &[
     ("timeout-s-kill-two-hours", "the sender stands in the echoed command line, which is not read as testimony"),
     ("drain-eviction-api-grace-137-kubelet-log", "the eviction through the API is the reason; the truth calls it by its signal"),
     ("gnu-timeout-kill-after-echoed-by-set-x", "the sender stands in the echoed command line, which is not read as testimony"),
+    ("docker-invalid-shm-size-flag-125", "an option that the engine refuses is counted among failures of the surroundings"),
+    ("google-batch-50001-spot-log-says-killed", "the record of the preemption names no signal; the truth names the shell's word"),
+    ("honcho-trainer-stopped-rc-minus9", "the pid stands only in the line of the start, which is not read"),
     ("kst-log-utc-kernel-nine-hours-other-python", "the zone of a line's clock is not read where it is an abbreviation"),
 ];
 

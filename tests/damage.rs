@@ -19,7 +19,7 @@ const TIMES: usize = 6;
 /// Cases in which what is lost spoke against the verdict: the good end of a second attempt, a row of df with room, a ShmSize,
 /// PyTorch's version, the time or the name that set somebody else's death apart, the whole of a log. Nothing in the rest can
 /// tell that it is missing.
-const WITNESS_LOST: [&str; 13] = [
+const WITNESS_LOST: [&str; 14] = [
     "append-mode-log-first-attempt-shm",
     "dask-killedworker-three-logs",
     "docker-events-foreign-oom-own-exit-1",
@@ -31,6 +31,7 @@ const WITNESS_LOST: [&str; 13] = [
     "nfs-stale-memmap-df-shm-empty",
     "pipedream-bus-host-ipc",
     "shmsize-32g-small-batches-bus-error",
+    "snakemake-sigkill-and-seff-out-of-memory",
     "torch210-hint-alone",
     "tz-shift-8h-same-pid-bare-metal",
 ];

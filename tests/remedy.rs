@@ -42,8 +42,9 @@ fn everything(mut look: impl FnMut(&Advice)) {
         sizing: Some(&sizing),
         ..Case::new(Cause::OomCgroup, &trainer)
     };
-    let cases =
-        [Case::new(Cause::ShmEnospc, &nobody), known.clone(), Case { who: &hostile, image: Some("$(reboot)\"'\n}`"), ..known }];
+    let hostile = Case { who: &hostile, image: Some("$(reboot)\"'\n}`"), ..known.clone() };
+    let above = Case { parent_cgroup: Some("/a/$(reboot)\"'\n.slice"), ..hostile.clone() };
+    let cases = [Case::new(Cause::ShmEnospc, &nobody), known, hostile, above];
     for case in cases {
         for platform in Platform::ALL {
             for step in Step::ALL {

@@ -24,7 +24,7 @@ pub(super) fn mark(deaths: &mut [Death], boots: &[u64]) {
             // An abort does not explain a time-out: the watchdog that waited made it.
             || is_echoed(death) && others(&|_, other| other.explains && !(own.waited && other.aborted))
             // The job was taken away as a whole: what then ends or is lost went with it.
-            || (is_ended(death) || death.vanished()) && others(&|_, other| other.taken_away)
+            || (is_ended(death) || death.vanished() || is_echoed(death)) && others(&|_, other| other.taken_away)
             // A machine that its cloud takes back is lost to all who watch it.
             || own.surroundings && others(&|_, other| other.by_cloud)
             // An exception below the word that the job was ended is the end that was asked for.

@@ -20,7 +20,7 @@ pub struct Context {
     pub kill_times: Vec<Stamp>,
     /// How many OOM kills the kernel reported in all inputs, joined or not.
     pub oom_kills: usize,
-    /// The training logs, by their place among the inputs, that tell of no death and of no good end.
+    /// The training logs, by their place among the inputs, that tell of no death.
     pub silent: Vec<usize>,
 }
 
@@ -65,6 +65,8 @@ impl Context {
                     | What::Memory { .. }
                     | What::ShmOption(_)
                     | What::ShmUse
+                    | What::ShmShort
+                    | What::NoneKilled
                     | What::MemoryOption(_)
                     | What::Suppressed { .. }
                     | What::Ceiling { .. }
@@ -88,7 +90,6 @@ impl Context {
         let speaks = |input: &Input| {
             let here = |fact: &Fact| fact.place.input == input.name;
             deaths.iter().any(|death| death.facts.iter().any(here))
-                || self.facts.iter().any(|f| f.what == What::Finished && here(f))
         };
         let silent = |input: &Input| input.kind == Kind::TrainingLog && !speaks(input);
         self.silent = (0..self.inputs.len()).filter(|at| silent(&self.inputs[*at])).collect();

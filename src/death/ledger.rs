@@ -131,7 +131,15 @@ impl Ledger {
                 // NCCL tells one failure twice, with and without its reason.
                 let twice =
                     |w: &What| matches!(w, What::Refused { by: b, resource: r, .. } if b == by && shm(*r) && shm(*resource));
-                d.order.0 == input && (d.refused(*resource).is_some() || d.find(twice).is_some()) && may_share(d, fact)
+                // A message that was broken, and on the next line what it is about.
+                let above = |f: &Fact| f.place.line.is_some_and(|above| above + 1 == line) && f.place.input == fact.place.input;
+                let begun = |what: &What| match what {
+                    What::Refused { resource: Resource::Disk, .. } => *resource == Resource::Shm,
+                    What::Raised { .. } => *by == "PyTorch",
+                    _ => false,
+                };
+                let broken = d.facts.iter().any(|f| above(f) && begun(&f.what));
+                d.order.0 == input && (d.refused(*resource).is_some() || broken || d.find(twice).is_some()) && may_share(d, fact)
             }),
             What::TimedOut { .. } | What::PeerLost => self.last(|d| !d.late && self.one_job(d, input) && may_share(d, fact)),
             What::Nccl => self.last(|d| d.order.0 == input),
@@ -160,7 +168,10 @@ impl Ledger {
         let another = match &fact.what {
             // PyTorch's handler speaks once for each dying worker, while the main process names only one of them.
             What::Caught { .. } => death.all(|w| matches!(w, What::Caught { .. })).count() as u64 >= death.count,
-            What::Refused { .. } => fact.who.own_pid.is_some_and(|pid| death.facts.iter().all(|f| f.who.own_pid != Some(pid))),
+            What::Refused { .. } => {
+                let named = || death.facts.iter().filter_map(|f| f.who.own_pid);
+                fact.who.own_pid.is_some_and(|pid| named().next().is_some() && named().all(|known| known != pid))
+            }
             _ => false,
         };
         death.count += u64::from(another);
@@ -189,6 +200,8 @@ impl Ledger {
         let fact = &traceback.raised;
         let signal = match traceback.short_kind() {
             "KeyboardInterrupt" => Some(Signal::INT),
+            // Lightning's handler of SIGTERM raises it.
+            "SIGTERMException" => Some(Signal::TERM),
             _ => None,
         };
         let echo = is_echo(&traceback.kind);

@@ -172,13 +172,38 @@ impl Death {
     }
 
     /// When it happened, by the first fact that has a wall clock, else by the container's or the kernel's record, else by the
-    /// last line above it that has a clock.
+    /// last line above it that has a clock. A stop that was asked for with another signal came before.
     pub fn when(&self) -> Option<Stamp> {
         let container_end = self.containers().find_map(|(_, c)| c.finished);
         let report = self.oom.as_ref().and_then(|(report, _)| report.when.or(report.boot));
-        let mut said = self.facts.iter().filter(|fact| !matches!(fact.what, What::Container(_))).filter_map(|fact| fact.when);
+        let said = || self.facts.iter().filter(|fact| !matches!(fact.what, What::Container(_)));
+        let asked = |what: &What| match what {
+            What::Event(ContainerEvent::Kill(signal)) | What::Stopped { signal: Some(signal), .. } => {
+                Some(*signal) != self.signal
+            }
+            What::Event(ContainerEvent::Stopped | ContainerEvent::Started) => true,
+            _ => false,
+        };
+        let end = said().filter(|fact| !asked(&fact.what)).find_map(|fact| fact.when);
         let before = self.facts.iter().find_map(|fact| fact.since);
-        said.next().or(container_end).or(report).or(before)
+        end.or(container_end).or(report).or_else(|| said().find_map(|fact| fact.when)).or(before)
+    }
+
+    /// Whether the limit that the kernel's report names is that of the cgroup which the engine made for the container, and not
+    /// of one above it; nothing where no container or no cgroup is known.
+    pub fn own_cgroup(&self) -> Option<bool> {
+        let (report, _) = self.oom.as_ref()?;
+        let id = self.who.container.as_deref()?.get(..12)?;
+        Some(report.limit_cgroup.as_deref()?.rsplit('/').next()?.contains(id))
+    }
+
+    /// The cgroup above the container's own whose limit was hit.
+    pub fn parent_cgroup(&self) -> Option<&str> {
+        let (report, _) = self.oom.as_ref()?;
+        let limit = report.limit_cgroup.as_deref().filter(|path| path.len() > 1 && report.limit.is_some())?;
+        let id = self.who.container.as_deref()?.get(..12)?;
+        let inside = report.victim_cgroup.as_deref()?.strip_prefix(limit)?;
+        (!limit.contains(id) && inside.starts_with('/') && inside.contains(id)).then_some(limit)
     }
 
     /// Whether a process of the training job's own kind died: not merely some container, unit or CI job.
@@ -275,6 +300,7 @@ pub fn gather(facts: &[Fact], inputs: &[Input]) -> Gathered {
     join::devices(&mut deaths);
     join::containers(&mut deaths, facts, inputs);
     join::reports(&mut deaths, facts, inputs);
+    join::limits(&mut deaths);
     join::senders(&mut deaths, facts, inputs);
     settle::settle(&mut deaths, facts, inputs);
     context.hear(&deaths);

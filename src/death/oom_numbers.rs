@@ -51,6 +51,7 @@ impl Numbers {
             self.fill_cgroup(report);
         }
         let most = |column: &str| self.column(column).max().map(|pages| Bytes(pages.saturating_mul(page)));
+        report.of_victim = report.anon.is_none() && report.shmem.is_none();
         let held = |size: Option<Bytes>| size.filter(|size| size.0 > 0);
         // What processes had mapped is a lower bound, never a sum (each counts the same pages) and never a proof of absence.
         report.shmem = report

@@ -27,6 +27,8 @@ pub struct OomReport {
     pub shmem: Option<Bytes>,
     /// Page cache under the limit, without shared memory.
     pub cache: Option<Bytes>,
+    /// Anonymous and shared memory are one process's and no whole: the report has no statistics.
+    pub of_victim: bool,
     /// The processes that were killed; one, unless `memory.oom.group` is set.
     pub victims: Vec<Victim>,
     /// The task table.

@@ -11,6 +11,7 @@ use crate::units::Signal;
 /// consequences are marked, and the earliest comes first.
 pub(super) fn settle(deaths: &mut Vec<Death>, facts: &[Fact], inputs: &[Input]) {
     semaphores(deaths);
+    memmaps(deaths, facts);
     reasons::aborts(deaths);
     reasons::sockets(deaths);
     reasons::escalations(deaths);
@@ -84,6 +85,32 @@ fn semaphores(deaths: &mut [Death]) {
         });
         if !in_semaphore {
             continue;
+        }
+        for fact in &mut death.facts {
+            if let What::Refused { resource: resource @ Resource::Disk, .. } = &mut fact.what {
+                *resource = Resource::Shm;
+            }
+        }
+    }
+}
+
+/// ENOSPC while joblib dumps arguments for its workers (joblib/_memmapping_reducer.py, 0.10 and later): its folder is in
+/// /dev/shm where that has room at first, so a full one, beside no full disk, is what was lacking.
+fn memmaps(deaths: &mut [Death], facts: &[Fact]) {
+    let full = |shm: bool| {
+        facts.iter().any(|fact| match &fact.what {
+            What::Filesystem { mount, size, used } => {
+                (mount == "/dev/shm") == shm && size.0 > 0 && u128::from(used.0) * 100 >= u128::from(size.0) * 95
+            }
+            _ => false,
+        })
+    };
+    let dumping = |death: &Death| {
+        death.traceback.as_ref().is_some_and(|t| t.frames.iter().any(|(file, _)| file.ends_with("_memmapping_reducer.py")))
+    };
+    for death in deaths.iter_mut().filter(|death| dumping(death)) {
+        if !full(true) || full(false) {
+            return;
         }
         for fact in &mut death.facts {
             if let What::Refused { resource: resource @ Resource::Disk, .. } = &mut fact.what {

@@ -93,8 +93,8 @@ pub enum EvictedFor {
     Memory,
     /// The node was low on disk, inodes or pids, or the pod used too much ephemeral storage.
     Disk,
-    /// A memory-backed emptyDir passed its sizeLimit; `true` where it is mounted at /dev/shm or its name says so.
-    Volume(bool),
+    /// An emptyDir passed its sizeLimit; whether it is mounted at /dev/shm, where its mount or its name tells.
+    Volume(Option<bool>),
     /// A pod of higher priority, a taint, a drain or the API asked for it.
     Preemption,
     /// The node shut down.

@@ -199,10 +199,14 @@ pub enum What {
         /// The limit, where it was told beside.
         limit: Option<Bytes>,
     },
+    /// A cgroup's counter of processes that were killed for memory stood at zero when somebody looked.
+    NoneKilled,
     /// A size for /dev/shm that a command line asks for (`docker run --shm-size=…`).
     ShmOption(Shm),
     /// A program says that it makes or fills a file in /dev/shm.
     ShmUse,
+    /// A program found less room in /dev/shm than it wanted, and went on.
+    ShmShort,
     /// A memory limit that a command line asks for.
     MemoryOption(Bytes),
     /// The program or its wrapper says that it came to its end in good order.

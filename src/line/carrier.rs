@@ -1,4 +1,4 @@
-//! Takes off what carries lines of a system log from one place to another: grep, pdsh, compose, a hypervisor's log.
+//! Takes off what carries lines of a log from one place to another: grep, pdsh, compose, a hypervisor's log, an issue.
 //!
 //! A word and a colon may stand before any text, so these go only where a stamp of the kernel or of syslog follows at once.
 
@@ -81,6 +81,13 @@ pub(super) fn guest(text: &str) -> Option<Rest<'_>> {
     (head.len() <= 48 && rest.starts_with(['<', '[']) && by_kernel(rest)).then_some(Rest::Tail(rest))
 }
 
+/// `**` before a bold passage of Markdown that goes on below: a log that was pasted into an issue. One that ends on its line is
+/// as likely a heading of documentation.
+pub(super) fn bold(text: &str) -> Option<Rest<'_>> {
+    let rest = text.strip_prefix("**").filter(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))?;
+    (!rest.contains("**")).then_some(Rest::Tail(rest))
+}
+
 #[cfg(test)]
 mod tests {
     use crate::line::peel;
@@ -138,10 +145,13 @@ mod tests {
             "  File \"x.py\", line 3, in f",
             "In(05) x - Guest: y",
             "/opt/train.sh: line 3: 12 Killed",
+            "**Killed**",
+            "** Killed",
         ] {
             assert_eq!(peel(text, 1).text, text);
             assert_eq!(peel(text, 1).envelope.kernel, None, "{text}");
         }
+        assert_eq!(peel("**RuntimeError: x", 1).text, "RuntimeError: x");
         let line = peel("2024-01-11 10:11:12 box trainer: Killed", 1);
         assert_eq!((line.text.as_ref(), line.envelope.kernel), ("box trainer: Killed", None));
     }

@@ -1,4 +1,5 @@
-//! Makes bytes readable: invalid UTF-8 is replaced; colours, other terminal sequences, NUL bytes and byte-order marks go.
+//! Makes bytes readable: invalid UTF-8 is replaced; colours, other terminal sequences, NUL bytes and byte-order marks go; what
+//! was escaped for HTML, as in a log that somebody pasted into an issue, is read as it was.
 
 use std::borrow::Cow;
 
@@ -15,7 +16,7 @@ const SPECIAL: [bool; 256] = {
     let mut table = [false; 256];
     let mut at = 0;
     while at < table.len() {
-        table[at] = matches!(at, 0 | 0x08 | 0x1b | 0x5e | 0x5c | 0x23 | 0xe2 | 0xef);
+        table[at] = matches!(at, 0 | 0x08 | 0x1b | 0x5e | 0x5c | 0x23 | 0x26 | 0xe2 | 0xef);
         at += 1;
     }
     table
@@ -44,6 +45,11 @@ fn strip(text: &str) -> Cow<'_, str> {
     let mut clean = String::with_capacity(text.len());
     clean.push_str(before);
     while let Some(c) = rest.chars().next() {
+        if let Some((c, after)) = entity(rest) {
+            clean.push(c);
+            rest = after;
+            continue;
+        }
         if let Some(after) = sequence(rest) {
             rest = after;
             continue;
@@ -67,6 +73,7 @@ fn first(text: &str) -> Option<usize> {
         let goes = match rest {
             [0 | 0x08 | 0x1b, ..] | [0xef, 0xbb, 0xbf, ..] => true,
             [0xef, ..] => false,
+            [b'&', ..] => text.get(at..).is_some_and(|rest| entity(rest).is_some()),
             [0xe2, 0x90, 0x9b, ..] | [b'^' | b'\\' | b'#', ..] => text.get(at..).is_some_and(|rest| sequence(rest).is_some()),
             _ => false,
         };
@@ -75,6 +82,23 @@ fn first(text: &str) -> Option<usize> {
         }
         at += 1;
     }
+}
+
+/// The character that a text begins with, where it is escaped for HTML, and what follows.
+fn entity(text: &str) -> Option<(char, &str)> {
+    const NAMES: [(&str, char); 9] = [
+        ("lt;", '<'),
+        ("gt;", '>'),
+        ("amp;", '&'),
+        ("quot;", '"'),
+        ("apos;", '\''),
+        ("#39;", '\''),
+        ("#x27;", '\''),
+        ("#34;", '"'),
+        ("nbsp;", ' '),
+    ];
+    let rest = text.strip_prefix('&')?;
+    NAMES.iter().find_map(|(name, c)| Some((*c, rest.strip_prefix(name)?)))
 }
 
 /// What follows the terminal sequence at the beginning of a text, if one stands there.
@@ -159,6 +183,8 @@ mod tests {
             ("\u{feff}first", "first"),
             ("path\\element[1] ^[a-z]$", "path\\element[1] ^[a-z]$"),
             ("\u{1b}]torn title", "torn title"),
+            ("&nbsp;&nbsp;File &quot;x.py&quot;, line 3, in &lt;module&gt;", "  File \"x.py\", line 3, in <module>"),
+            ("dataloader&#39;s &amp; x 2>&1 &c; a & b", "dataloader's & x 2>&1 &c; a & b"),
             ("█▉ 46/61", "█▉ 46/61"),
         ] {
             assert_eq!(clean(text.as_bytes()), expected, "{text:?}");

@@ -148,6 +148,8 @@ impl Habits {
             let Some(Prefix { key, more, rest }) = self.prefix(*kind, text) else { continue };
             match kind {
                 Kind::Number | Kind::Clock | Kind::Face => {}
+                // honcho's and foreman's own word on their processes.
+                Kind::Bar if key == "system" => {}
                 Kind::Early => {
                     envelope.boot = early::micros(key).map(Stamp::Boot).or(envelope.boot);
                     envelope.by_kernel(true);

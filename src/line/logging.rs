@@ -112,6 +112,7 @@ fn detailed<'a>(rest: &'a str, envelope: &mut Envelope) -> &'a str {
     }
     dashed(rest)
         .or_else(|| airflow(rest))
+        .or_else(|| metaflow(rest))
         .or_else(|| loguru(rest))
         .or_else(|| tensorflow(rest))
         .or_else(|| ray(rest))
@@ -129,6 +130,22 @@ fn worker(rest: &str) -> Option<(&str, &str)> {
     let (number, rest) = super::kernel::bracketed(rest)?;
     number.parse::<u32>().ok()?;
     Some((host, if rest.is_empty() { rest } else { rest.strip_prefix(' ')? }))
+}
+
+/// `11:02:41.787 | ERROR   | prefect.flow_runs.worker - ` of Prefect: only the time of the day, which may be gone already, and for a
+/// run its name.
+pub(super) fn prefect(text: &str) -> Option<Rest<'_>> {
+    let message = columns(super::parts::clock(text).unwrap_or(text))?;
+    let run = ["Flow run '", "Task run '"].iter().find_map(|run| message.strip_prefix(run)?.split_once("' - "));
+    Some(Rest::Tail(run.map_or(message, |(_, message)| message)))
+}
+
+/// ` [3119/train/20115 (pid 2244)] ` of Metaflow: run, step and task, with the pid of the local process that watches it.
+fn metaflow(rest: &str) -> Option<&str> {
+    let (task, message) = super::kernel::bracketed(rest.strip_prefix(' ')?)?;
+    let (path, pid) = task.strip_suffix(')')?.split_once(" (pid ")?;
+    pid.parse::<u32>().ok()?;
+    (path.matches('/').count() == 2 && name(path)).then(|| message.strip_prefix(' '))?
 }
 
 /// ` {subprocess.py:93} INFO - ` of Airflow.
@@ -186,7 +203,12 @@ fn dashed(rest: &str) -> Option<&str> {
 
 /// ` | INFO     | module:function:12 - ` of loguru.
 fn loguru(rest: &str) -> Option<&str> {
-    let (word, rest) = rest.strip_prefix(" | ")?.split_once('|')?;
+    columns(rest.strip_prefix(' ')?)
+}
+
+/// The same without the blank that follows the time.
+fn columns(rest: &str) -> Option<&str> {
+    let (word, rest) = rest.strip_prefix("| ")?.split_once('|')?;
     if !level(word.trim()).is_some_and(str::is_empty) {
         return None;
     }
@@ -326,6 +348,12 @@ mod tests {
             ("2024-02-11 10:01:00 | ERROR | stderr | Killed", "Killed", None),
             ("2024-02-11 10:01:00 | INFO | epoch 001 | x", "epoch 001 | x", None),
             ("[E 2024-02-11 10:01:00,123] Killed", "Killed", None),
+            ("11:02:41.787 | ERROR   | prefect.flow_runs - Killed", "Killed", None),
+            ("11:02:41.787 | ERROR   | Flow run 'big-owl' - Killed", "Killed", None),
+            ("| ERROR   | prefect.flow_runs - Killed", "Killed", None),
+            ("11:02:41.787 | 12 | 13", "11:02:41.787 | 12 | 13", None),
+            ("2025-12-01 10:02:55.380 [3119/train/20115 (pid 2244)] Killed", "Killed", None),
+            ("2025-12-01 10:02:55.380 [3119/train/20115 (pid 2244)]   File \"x\"", "  File \"x\"", None),
             ("[E 12 x] Killed", "[E 12 x] Killed", None),
             ("Fri Sep 25 16:52:53 2020[0]<stderr>:Killed", "Killed", None),
             ("Fri Sep 25 16:52:53 2020[0]<stderr>:  File \"x\"", "  File \"x\"", None),

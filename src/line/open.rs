@@ -44,8 +44,9 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
         b'#' => ci::buildkit(text),
         b'/' => carrier::grep(text),
         b'\t' => carrier::indented(text),
-        b'|' => carrier::guest(text),
+        b'|' => logging::prefect(text).or_else(|| carrier::guest(text)),
         b'_' => ci::buildkite(text, envelope),
+        b'*' => carrier::bold(text),
         b'0'..=b'9' => match time::iso(text) {
             // The output of `date -Iseconds` is the message itself.
             Some((found, "")) if found.zone == time::Zone::Offset && found.digits == 0 => None,
@@ -55,6 +56,7 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
                 .or_else(|| kernel::iso(&found, rest, envelope))
                 .or_else(|| container::logcli(&found, rest, envelope))
                 .or_else(|| container::tail(&found, rest, envelope))
+                .or_else(|| syslog::unified(&found, rest, envelope))
                 .or_else(|| syslog::iso(&found, rest, envelope))
                 .or_else(|| container::stamped(&found, rest, envelope))
                 .or_else(|| logging::stamped(found.stamp, rest, envelope)),
@@ -69,11 +71,14 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
                 .or_else(|| carrier::grep(text))
                 .or_else(|| carrier::host(text, envelope))
                 .or_else(|| container::foreman(text, envelope))
-                .or_else(|| parts::jenkins(text).map(Rest::Tail)),
+                .or_else(|| parts::jenkins(text).map(Rest::Tail))
+                .or_else(|| logging::prefect(text)),
         },
         b' ' => logging::rich(text).or_else(|| rank::label(text, envelope)).or_else(|| carrier::indented(text)),
         // None of the envelopes that begin with a letter is without all of these.
-        b'a'..=b'z' | b'A'..=b'Z' if !has(text, [b':', b'|', b'=']) && !has(text, [b'\t'; 3]) => hosted::dyno(text, envelope),
+        b'a'..=b'z' | b'A'..=b'Z' if !has(text, [b':', b'|', b'=']) && !has(text, [b'\t'; 3]) => {
+            hosted::dyno(text, envelope).or_else(|| syslog::heading(text, envelope))
+        }
         b'a'..=b'z' | b'A'..=b'Z' => kernel::decoded(text, envelope)
             .or_else(|| timed(text).then(|| syslog::stamped(text, envelope))?)
             .or_else(|| syslog::bare(text, envelope))
@@ -87,7 +92,8 @@ fn step<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
             .or_else(|| carrier::host(text, envelope))
             .or_else(|| carrier::grep(text))
             .or_else(|| carrier::guest(text))
-            .or_else(|| rank::host(text, envelope)),
+            .or_else(|| rank::host(text, envelope))
+            .or_else(|| syslog::heading(text, envelope)),
         _ => None,
     }
 }

@@ -13,14 +13,29 @@ fn after(rest: &str) -> Rest<'_> {
     Rest::Tail(rest.strip_prefix(' ').unwrap_or(rest))
 }
 
-/// `[rank0]: ` (PyTorch 2.2), `[default0]:` (torchrun, the local rank), `[1,7]<stderr>:` (Open MPI), `[1]<stderr>:`
+/// The number in `rank3`, and in `rank 3`, `Rank 3`, `rank=3` and `rank: 3` as programs write it that log by themselves; whether
+/// it is written close.
+fn ranked(text: &str) -> Option<(u32, bool)> {
+    let digits = text.strip_prefix("rank").or_else(|| text.strip_prefix("Rank"))?;
+    let apart = digits.trim_start_matches([' ', ':', '=']);
+    Some((number(apart)?, apart.len() == digits.len()))
+}
+
+/// `[rank0]: ` (PyTorch 2.2), `[rank 3] `, `[default0]:` (torchrun, the local rank), `[1,7]<stderr>:` (Open MPI), `[1]<stderr>:`
 /// (Horovod) and `[1,mpirank:0,algo-1]<stderr>:` (SageMaker).
 pub(super) fn bracket<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
     let (inside, rest) = super::kernel::bracketed(text)?;
-    if let Some(digits) = inside.strip_prefix("rank") {
-        let (rank, rest) = (number(digits)?, rest.strip_prefix(':')?);
+    if let Some((rank, bare)) = ranked(inside) {
+        // Without its colon a number that is written close to the word is as likely a name.
+        let rest = rest.strip_prefix(':').or_else(|| rest.strip_prefix(' ').filter(|_| !bare).map(|_| rest))?;
         envelope.rank = Some(rank);
         return Some(after(rest));
+    }
+    // `[NID 04371] ` of Cray's ALPS: the node.
+    if let Some(digits) = inside.strip_prefix("NID ") {
+        number(digits)?;
+        envelope.host = Some(format!("nid{digits}"));
+        return rest.strip_prefix(' ').map(Rest::Tail);
     }
     if let Some(digits) = inside.strip_prefix("default") {
         number(digits)?;
@@ -44,13 +59,17 @@ pub(super) fn bracket<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest
     Some(Rest::Tail(rest))
 }
 
-/// `(RayTrainWorker pid=27497, ip=10.0.0.3) `, `(EngineCore pid=222) ` (vLLM), `(head, rank=0, pid=1) ` (SkyPilot). The pid is
+/// `(rank 3) `, `(RayTrainWorker pid=27497, ip=10.0.0.3) `, `(EngineCore pid=222) ` (vLLM), `(head, rank=0, pid=1) ` (SkyPilot). The pid is
 /// the speaker's.
 pub(super) fn parenthesis<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
     let inside = text.strip_prefix('(')?;
     let end = inside.bytes().take(160).position(|b| matches!(b, b'(' | b')'))?;
     let (inside, rest) = inside.split_at_checked(end)?;
     let rest = rest.strip_prefix(')')?;
+    if let Some((rank, false)) = ranked(inside) {
+        envelope.rank = Some(rank);
+        return rest.strip_prefix(' ').map(Rest::Tail);
+    }
     let value = |key: &str| inside.split([' ', ',']).find_map(|word| word.strip_prefix(key)).and_then(number);
     let pid = value("pid=")?;
     let rest = if rest.is_empty() { rest } else { rest.strip_prefix(' ')? };
@@ -69,7 +88,7 @@ pub(super) fn label<'a>(text: &'a str, envelope: &Envelope) -> Option<Rest<'a>> 
     digits.get(end..)?.strip_prefix(": ").map(Rest::Tail)
 }
 
-/// `worker-0: ` and `ip-10-0-0-1: ` of pdsh, DeepSpeed and mpirun's relatives: a host whose name says that it is one.
+/// `worker-0: `, `rank 3: ` and `ip-10-0-0-1: ` of pdsh, DeepSpeed and mpirun's relatives: a host whose name says that it is one.
 pub(super) fn host<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
     const STEMS: [&str; 13] =
         ["worker", "node", "gpu", "host", "master", "algo", "ip", "trainer", "slave", "compute", "head", "launcher", "rank"];
@@ -78,6 +97,11 @@ pub(super) fn host<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a
     }
     let end = memchr::memchr(b':', text.as_bytes().get(..64).unwrap_or(text.as_bytes()))?;
     let (name, rest) = text.split_at_checked(end)?;
+    if let Some((rank, false)) = ranked(name) {
+        let rest = rest.strip_prefix(": ")?;
+        envelope.rank = Some(rank);
+        return Some(Rest::Tail(rest));
+    }
     let numbers = STEMS.iter().find_map(|stem| name.strip_prefix(stem))?;
     let only = |b: u8| b.is_ascii_digit() || matches!(b, b'-' | b'_' | b'.');
     if !numbers.bytes().all(only) || !numbers.ends_with(|c: char| c.is_ascii_digit()) {
@@ -127,6 +151,14 @@ mod tests {
             ("(head, rank=0, pid=1) Killed", "Killed", Some(0), Some(1)),
             ("[prterun-gpu1-812@1,3]<stderr>:   File \"x\"", "  File \"x\"", Some(3), None),
             ("rank3: Killed", "Killed", Some(3), None),
+            ("rank 3: Killed", "Killed", Some(3), None),
+            ("2026-11-30 06:36:53,000 ERROR rank 3: RuntimeError: x", "RuntimeError: x", Some(3), None),
+            ("[rank 3] Killed", "Killed", Some(3), None),
+            ("[rank: 3]   File \"x.py\", line 3, in f", "  File \"x.py\", line 3, in f", Some(3), None),
+            ("(Rank 3) Killed", "Killed", Some(3), None),
+            ("[rank3] Killed", "[rank3] Killed", None, None),
+            ("rank x: Killed", "rank x: Killed", None, None),
+            ("[NID 04371] 2022-10-19 22:21:28 Apid 1: Killed", "Apid 1: Killed", None, None),
             (r#"fatal: [gpu1]: FAILED! => {"rc": 137, "stderr": "Killed", "stdout": ""}"#, "Killed", None, None),
             ("0: Killed", "Killed", None, None),
             ("worker-0: Killed", "Killed", None, None),

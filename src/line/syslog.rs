@@ -58,6 +58,38 @@ fn message(text: &str) -> Rest<'_> {
     if text.contains("#012") { Rest::Made(text.replace("#012", "\n").replace("#011", "\t")) } else { Rest::System(text) }
 }
 
+/// `2026-02-20 14:31:52.478932+0100 0x16b  Default  0x0  0  0  kernel: ` of macOS' `log show`: thread, type, activity, pid and
+/// the time to live.
+pub(super) fn unified<'a>(found: &Iso, rest: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
+    let mut rest = rest.strip_prefix(' ')?;
+    let mut next = || {
+        let (word, more) = rest.trim_start().split_once(' ')?;
+        rest = more;
+        Some(word)
+    };
+    let (thread, kind, activity, pid, ttl) = (next()?, next()?, next()?, next()?, next()?);
+    let known = matches!(kind, "Default" | "Info" | "Debug" | "Error" | "Fault" | "Activity");
+    if !(known && thread.starts_with("0x") && activity.starts_with("0x") && ttl.bytes().all(|b| b.is_ascii_digit())) {
+        return None;
+    }
+    let (program, text) = rest.trim_start().split_once(": ")?;
+    envelope.speaker = Some(pid.parse().ok()?);
+    envelope.program = Some(program.to_owned());
+    // It is the log of the machine, whose kernel is not Linux.
+    envelope.by_kernel(false);
+    envelope.saw(found.stamp);
+    Some(Rest::Tail(text))
+}
+
+/// What `log show` writes above the log: its columns, and what was asked for.
+pub(super) fn heading<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
+    let columns = text.starts_with("Timestamp  ") && text.contains("Thread ") && text.contains("Activity ");
+    (columns || text.starts_with("Filtering the log data using ")).then(|| {
+        envelope.by_kernel(false);
+        Rest::Tail("")
+    })
+}
+
 /// `Dec  1 06:55:39 host program[pid]: ` and the same with the weekday or the seconds since 1970 of journald.
 pub(super) fn stamped<'a>(text: &'a str, envelope: &mut Envelope) -> Option<Rest<'a>> {
     let (stamp, rest) = if text.starts_with(|c: char| c.is_ascii_digit()) {
@@ -228,6 +260,18 @@ mod tests {
         // A daemon that quotes the kernel is not the kernel.
         let line = peel("Dec 01 06:55:46 node1 logger[9]: [   61.730269] Out of memory: Killed process 1 (x)", 1);
         assert_eq!(line.envelope.kernel, Some(false));
+    }
+
+    #[test]
+    fn the_log_of_macos_is_the_machines() {
+        let line =
+            peel("2026-02-20 14:31:52.478932+0100 0x16b      Default     0x0                  0      0    kernel: low swap", 1);
+        assert_eq!((line.text.as_ref(), line.envelope.kernel), ("low swap", Some(false)));
+        assert!(line.envelope.when.is_some());
+        let line = peel("Timestamp                       Thread     Type        Activity             PID    TTL", 1);
+        assert_eq!((line.text.as_ref(), line.envelope.kernel), ("", Some(false)));
+        assert_eq!(peel("Filtering the log data using \"process == 0\"", 1).envelope.kernel, Some(false));
+        assert_eq!(peel("2026-02-20 14:31:52.478932+0100 0x16b is read", 1).envelope.kernel, None);
     }
 
     #[test]

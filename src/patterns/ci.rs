@@ -208,12 +208,17 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         near_misses: &["trainer has received a shutdown signal", "Cannot contact the license server"],
     },
-    // actions/runner and the Azure agent: a person, a newer run or a time-out.
+    // actions/runner, the agents of Azure and Buildkite: a person, a newer run or a time-out.
     Pattern {
         id: "ci/cancelled",
         witness: Witness::Supervisor,
-        stems: &["The operation was cancel", "Sending interrupt signal to process", "Aborted by "],
-        regex: r"^(?:##\[error\]|::error::|Error: )?(?:The operation was cancell?ed\.|Sending interrupt signal to process|Aborted by [\w .@-]+)\s*$",
+        stems: &[
+            "The operation was cancel",
+            "Sending interrupt signal to process",
+            "Aborted by ",
+            "Received cancellation signal, interrupting",
+        ],
+        regex: r"^(?:##\[error\]|::error::|Error: )?(?:The operation was cancell?ed\.|# Received cancellation signal, interrupting|Sending interrupt signal to process|Aborted by [\w .@-]+)\s*$",
         read: |c| {
             // Torque's mail, whose next line says why.
             if c.line.text.contains("PBS Server") {
@@ -221,7 +226,12 @@ pub(super) const TABLE: &[Pattern] = &[
             }
             vec![Claim::new(What::Stopped { by: "CI", why: Why::Request, signal: None }, Who::role(Role::Job))]
         },
-        samples: &["##[error]The operation was canceled.", "Sending interrupt signal to process", "Aborted by Jane Doe"],
+        samples: &[
+            "##[error]The operation was canceled.",
+            "Sending interrupt signal to process",
+            "Aborted by Jane Doe",
+            "# Received cancellation signal, interrupting",
+        ],
         near_misses: &[
             "concurrent.futures.CancelledError: The operation was cancelled by its owner",
             "Aborted by signal=ABORT.",

@@ -136,13 +136,17 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "azureml/exit",
         witness: Witness::Arithmetic,
-        stems: &["User process '"],
-        regex: r"Execution failed\. User process '[^']*' exited with status code (?<code>-?[1-9]\d*)\b",
+        stems: &["Execution failed. User process '", "Execution failed. Process exited with status code "],
+        regex: r"Execution failed\. (?:User process '[^']*'|Process) exited with status code (?<code>-?[1-9]\d*)\b",
         read: coded,
         samples: &[
             "Execution failed. User process '/azureml-envs/pt/bin/python' exited with status code -9. Please check log file 'user_logs/std_log.txt' for error details.",
+            r#"{"NonCompliant":"Process 'worker_0' exited with code -9 and error message 'Execution failed. Process exited with status code -9.'"}"#,
         ],
-        near_misses: &["Execution failed. User process '/usr/bin/python' exited with status code 0."],
+        near_misses: &[
+            "Execution failed. User process '/usr/bin/python' exited with status code 0.",
+            "Execution failed. Process exited with status code 0",
+        ],
     },
     // Databricks notebooks; `may have been caused by an OOM error` is a guess.
     Pattern {

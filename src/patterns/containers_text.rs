@@ -192,12 +192,18 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "engine/not-started",
         witness: Witness::Runtime,
-        stems: &["executable file not found in $PATH", "Error response from daemon: ", "Error: unable to start container"],
-        regex: r#"^(?:(?:docker|podman|Error|ERROR|Cannot start service \S+)(?:: |\s)(?:.*)?(?:exec: "[^"]+": (?:executable file not found in \$PATH|stat [^:]+: no such file or directory|permission denied)|pull access denied for|manifest (?:for \S+ not found|unknown)|could not select device driver|no space left on device).*|(?:starting container process caused: )?exec: "[^"]+": executable file not found in \$PATH.*)$"#,
+        stems: &[
+            "executable file not found in $PATH",
+            "Error response from daemon: ",
+            "Error: unable to start container",
+            "invalid argument \"",
+        ],
+        regex: r#"^(?:(?:docker: )?invalid argument "[^"]*" for "(?:-\w, )?--[\w-]+" flag: .*|(?:docker|podman|Error|ERROR|Cannot start service \S+)(?:: |\s)(?:.*)?(?:exec: "[^"]+": (?:executable file not found in \$PATH|stat [^:]+: no such file or directory|permission denied)|pull access denied for|manifest (?:for \S+ not found|unknown)|could not select device driver|no space left on device).*|(?:starting container process caused: )?exec: "[^"]+": executable file not found in \$PATH.*)$"#,
         read: |_| vec![Claim::new(What::Infrastructure, Who::role(Role::Main))],
         samples: &[
             "docker: Error response from daemon: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: exec: \"nosuch\": executable file not found in $PATH: unknown.",
             "docker: Error response from daemon: could not select device driver \"\" with capabilities: [[gpu]].",
+            "invalid argument \"8GBB\" for \"--shm-size\" flag: invalid size: '8GBB'",
         ],
         near_misses: &[
             "docker: Error response from daemon: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: container init was OOM-killed (memory limit too low?): unknown.",
@@ -233,9 +239,12 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "ecs/oom",
         witness: Witness::Runtime,
         stems: &["OutOfMemoryError: Container killed due to memory usage"],
-        regex: r"^OutOfMemoryError: Container killed due to memory usage\s*$",
+        regex: r"^OutOfMemoryError: Container killed due to memory usage(?: This could be a transient error\. Use @retry to retry\.)?\s*$",
         read: |_| vec![Claim::new(What::OomReported { by: "ECS", scope: Scope::Cgroup }, Who::role(Role::Main))],
-        samples: &["OutOfMemoryError: Container killed due to memory usage"],
+        samples: &[
+            "OutOfMemoryError: Container killed due to memory usage",
+            "OutOfMemoryError: Container killed due to memory usage This could be a transient error. Use @retry to retry.",
+        ],
         near_misses: &["\"reason\": \"OutOfMemoryError: Container killed due to memory usage\","],
     },
     // `docker inspect -f '{{.State}}'`: Go prints the fields of moby's container/state.go in their order, without names.

@@ -1,7 +1,7 @@
 //! Reports of deadly signals by the process that got them, and faults of GPUs that a program reports.
 
 use super::{Caps, Pattern};
-use crate::fact::{Claim, How, What, Who, Witness};
+use crate::fact::{Claim, How, Role, What, Who, Witness};
 
 /// The wordings.
 pub(super) const TABLE: &[Pattern] = &[
@@ -39,17 +39,27 @@ pub(super) const TABLE: &[Pattern] = &[
         witness: Witness::Program,
         stems: &["*** SIG"],
         regex: concat!(
-            r"^(?:\[[^\]\[]*\] (?:logging\.cc:\d+: )?)?\*\*\* (?<signal>SIG[A-Z]+) ",
+            r"^(?:\((?<daemon>[a-z_]+)(?:, ip=[\d.]+)?\) )?(?:\[[^\]\[]*\] (?:logging\.cc:\d+: )?)?\*\*\* (?<signal>SIG[A-Z]+) ",
             r"(?:(?:\((?:@?0x[0-9a-f]+|@\(nil\))\)(?:, see \S+)? )?received by PID (?<pid>\d+) \(TID (?:0x)?[0-9a-f]+\)",
             r"(?: on cpu \d+)?(?: from PID \d+)?; stack trace: \*\*\*|received at time=\d+.*\*\*\*)\s*$"
         ),
-        read: caught,
+        read: |caps| {
+            let mut claims = caught(caps);
+            // Ray shows which of its daemons speaks; it is none of the workers that are lost with it.
+            for claim in claims.iter_mut().filter(|_| caps.get("daemon").is_some()) {
+                claim.who.process = caps.text("daemon");
+                claim.who.role = Role::Main;
+            }
+            claims
+        },
         samples: &[
             "*** SIGBUS (@0x7f1c9a2f1000) received by PID 34 (TID 0x7f81381f0740) from PID 18446744071998189568; stack trace: ***",
             "*** SIGBUS (@0x7f98a0000000), see go/stacktraces#s15 received by PID 16738 (TID 16801) on cpu 20; stack trace: ***",
             "*** SIGSEGV (@(nil)), see gl__________41#s15 received by PID 16700 (TID 17533) on cpu 3; stack trace: ***",
             "*** SIGTERM received by PID 16738 (TID 16738) on cpu 20 from PID 16165; stack trace: ***",
             "*** SIGSEGV received at time=1700000000 on cpu 3 ***",
+            "(raylet) *** SIGBUS received at time=1624040180 on cpu 14 ***",
+            "(raylet, ip=10.0.0.3) *** SIGBUS received at time=1624040180 on cpu 14 ***",
             "[2023-05-01 10:00:00,123 E 12 12] logging.cc:361: *** SIGABRT received at time=1700000000 on cpu 3 ***",
         ],
         near_misses: &[
@@ -99,6 +109,34 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         near_misses: &["Caught signal 7 in the handler", "[node01:3303] Caught signal handler"],
     },
+    // HPE's and SGI's MPT: the rank's own handler.
+    Pattern {
+        id: "crash/mpt",
+        witness: Witness::Program,
+        stems: &["MPT ERROR: Rank "],
+        regex: r"^MPT ERROR: Rank (?<rank>\d+)\(g:\d+\) received signal (?<signal>SIG[A-Z]+)\(\d+\)\.?\s*$",
+        read: |caps| {
+            let who = Who { rank: caps.num("rank"), ..Who::default() };
+            let signal = caps.signal("signal");
+            signal.map(|signal| Claim::new(What::Caught { signal, hint: false }, who)).into_iter().collect()
+        },
+        samples: &["MPT ERROR: Rank 0(g:0) received signal SIGBUS(7)."],
+        near_misses: &["MPT ERROR: MPI_COMM_WORLD rank 3 has terminated without calling MPI_Finalize()"],
+    },
+    // MVAPICH2's handler in each rank (src/mpid/ch3/channels/common/src/util/debug), 1.6 to 2.3.
+    Pattern {
+        id: "crash/mvapich",
+        witness: Witness::Program,
+        stems: &["][error_sighandler] Caught error: "],
+        regex: r"^\[(?<host>[\w.-]+):mpi_rank_(?<rank>\d+)\]\[error_sighandler\] Caught error: [A-Z][\w ]* \(signal (?<signal>\d+)\)\s*$",
+        read: |caps| {
+            let who = Who { host: caps.text("host"), rank: caps.num("rank"), ..Who::default() };
+            let signal = caps.signal("signal");
+            signal.map(|signal| Claim::new(What::Caught { signal, hint: false }, who)).into_iter().collect()
+        },
+        samples: &["[o0219.ten.osc.edu:mpi_rank_673][error_sighandler] Caught error: Bus error (signal 7)"],
+        near_misses: &["# [surface64:mpi_rank_0][error_sighandler] Caught error: Segmentation fault (signal 11)"],
+    },
     // Open MPI (opal/util/stacktrace.c) and libpsm2.
     Pattern {
         id: "crash/mpi",
@@ -124,6 +162,24 @@ pub(super) const TABLE: &[Pattern] = &[
             "memory_server:34 terminated with signal 7 at PC=7f81381f0523 SP=7fff111fdfa8.  Backtrace:",
         ],
         near_misses: &["[node01:12345] Signal code: Non-existant physical address (2)", "Command terminated by signal 9"],
+    },
+    // Julia's signal handler (src/signal-handling.c): the code of the signal is there from 1.9 on, the pid from 1.7.
+    Pattern {
+        id: "crash/julia",
+        witness: Witness::Program,
+        stems: &["signal (", "] signal "],
+        regex: r"^(?:\s*From worker \d+:\s+)?(?:\[(?<pid>\d+)\] )?signal (?:\((?<signal>\d+)(?:\.\d+)?\)|(?<signal2>\d+) \(\d+\)): (?:Bus error|Segmentation fault|Aborted|Illegal instruction|Floating point exception)\s*$",
+        read: |caps| {
+            let who = Who { own_pid: caps.num("pid").map(crate::units::OwnPid), ..Who::default() };
+            let signal = caps.signal("signal").or_else(|| caps.signal("signal2"));
+            signal.map(|signal| Claim::new(What::Caught { signal, hint: false }, who)).into_iter().collect()
+        },
+        samples: &[
+            "signal (7): Bus error",
+            "[2411] signal (11.1): Segmentation fault",
+            "      From worker 3:\t[2411] signal 7 (2): Bus error",
+        ],
+        near_misses: &["signal (15): Terminated", "got signal (7): Bus error", "signal: killed"],
     },
     // Go's runtime. Its `unexpected fault address` above says the same once more.
     Pattern {
@@ -152,12 +208,12 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         near_misses: &["  process didn't exit successfully: `x` (exit status: 101)", "got signal: 9 (SIGKILL)"],
     },
-    // Go's os/exec (`ProcessState.String`), as `go run` and wrappers print it of their child.
+    // Go's os/exec (`ProcessState.String`), as `go run`, Buildkite's agent and wrappers print it of their child.
     Pattern {
         id: "crash/go-exit",
         witness: Witness::Supervisor,
         stems: &["signal: "],
-        regex: r#"^(?:exit status: |[Ee]rror: |task: Failed to run task "[^"]*": )?signal: (?<signal>killed|bus error|segmentation fault|aborted|terminated|illegal instruction|floating point exception)(?: \(core dumped\))?\s*$"#,
+        regex: r#"^(?:exit status: |[Ee]rror: |task: Failed to run task "[^"]*": |(?:🚨 )?Error: The command was interrupted by a signal: )?signal: (?<signal>killed|bus error|segmentation fault|aborted|terminated|illegal instruction|floating point exception)(?: \(core dumped\))?\s*$"#,
         read: |caps| {
             let signal = caps.get("signal").and_then(crate::units::Signal::from_description);
             let what = signal.map(|signal| What::Ended { how: How::Signal(signal), hint: false });
@@ -166,6 +222,7 @@ pub(super) const TABLE: &[Pattern] = &[
         samples: &[
             "signal: killed",
             "task: Failed to run task \"train\": signal: killed",
+            "🚨 Error: The command was interrupted by a signal: signal: killed",
             "exit status: signal: bus error",
             "signal: segmentation fault (core dumped)",
         ],
@@ -193,6 +250,19 @@ pub(super) const TABLE: &[Pattern] = &[
             "Unable to determine the device handle for GPU0000:87:00.0: Unknown Error",
         ],
         near_misses: &["Unable to determine the device handle for GPU means that it is gone"],
+    },
+    // ROCm's runtime (hsa-runtime/core/runtime), which then aborts the process.
+    Pattern {
+        id: "crash/rocm",
+        witness: Witness::Program,
+        stems: &["HW Exception by GPU node-", "emory access fault by GPU node-"],
+        regex: r"^(?:HW Exception by GPU node-\d+ \(Agent handle: 0x[0-9a-f]+\) reason ?: ?.+|Memory access fault by GPU node-\d+(?: \(Agent handle: 0x[0-9a-f]+\))? on address (?:0x[0-9a-f]+|\(nil\))\..*)$",
+        read: |_| vec![Claim::bare(What::Gpu { xid: None })],
+        samples: &[
+            "HW Exception by GPU node-1 (Agent handle: 0x1b0fc990) reason :GPU Hang",
+            "Memory access fault by GPU node-1 (Agent handle: 0x55ac14d27600) on address 0x7f9587e00000. Reason: Page not present or supervisor privilege.",
+        ],
+        near_misses: &["HW Exception by GPU node-1 ... reason: GPU Hang", "Memory access fault by GPU node-1 on address..."],
     },
     // CUDA's and HIP's words for faults of a kernel or of the device, as PyTorch passes them on. A triggered assert is none: the
     // program checked its own numbers on the device.

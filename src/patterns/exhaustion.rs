@@ -248,6 +248,17 @@ pub(super) const TABLE: &[Pattern] = &[
             "# tail: no space left on device",
         ],
     },
+    // The rest of Python's message of errno 28 (`shm/oserror`), where rich or a narrow terminal broke it before the path, which
+    // tells shared memory from a disk.
+    Pattern {
+        id: "exhaustion/path",
+        witness: Witness::Program,
+        stems: &["'/dev/shm/", "'/psm_", "'/wnsm_"],
+        regex: r"^(?:(?:on )?device: )?'(?:/dev/shm/[^']+|/psm_\w+|/wnsm_\w+)'\s*$",
+        read: |_| refused(Resource::Shm, None, "Python"),
+        samples: &["'/psm_1a2b3c4d'", "device: '/dev/shm/joblib_memmapping_folder_1/x.pkl'"],
+        near_misses: &["'/data/psm_1'", "path = '/dev/shm/x'"],
+    },
 ];
 
 fn refused(resource: Resource, bytes: Option<Bytes>, by: &'static str) -> Vec<Claim> {

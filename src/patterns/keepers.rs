@@ -98,7 +98,7 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "pm2/exit",
         witness: Witness::Supervisor,
         stems: &["] exited with code ["],
-        regex: r"^(?:PM2 +\| )?App \[(?<process>[^\]:]+)(?::\d+)?\] exited with code \[(?<code>\d+)\] via signal \[(?<signal>SIG\w+)\]\s*$",
+        regex: r"^(?:PM2 +\| |PM2 log: )?App \[(?<process>[^\]:]+)(?::\d+)?\] exited with code \[(?<code>\d+)\] via signal \[(?<signal>SIG\w+)\]\s*$",
         read: |c| {
             let how = match (c.signal("signal").filter(|signal| *signal != Signal::INT), c.num("code")) {
                 (Some(signal), _) => How::Signal(signal),
@@ -107,7 +107,10 @@ pub(super) const TABLE: &[Pattern] = &[
             };
             vec![Claim::new(What::Ended { how, hint: false }, program(c))]
         },
-        samples: &["PM2        | App [train:0] exited with code [0] via signal [SIGKILL]"],
+        samples: &[
+            "PM2        | App [train:0] exited with code [0] via signal [SIGKILL]",
+            "PM2 log: App [train:0] exited with code [0] via signal [SIGKILL]",
+        ],
         near_misses: &["PM2        | App [train:0] exited with code [] via signal []", "App [train:0] online"],
     },
     // PM2's worker, `--max-memory-restart`.
@@ -115,12 +118,22 @@ pub(super) const TABLE: &[Pattern] = &[
         id: "pm2/memory",
         witness: Witness::Supervisor,
         stems: &["restarted because it exceeds --max-memory-restart value"],
-        regex: r"^(?:PM2 +\| )?\[PM2\]\[WORKER\] Process \S+ restarted because it exceeds --max-memory-restart value\b",
+        regex: r"^(?:PM2 +\| |PM2 log: )?\[PM2\]\[WORKER\] Process \S+ restarted because it exceeds --max-memory-restart value\b",
         read: |_| stopped("PM2", Why::Memory, None, Who::role(Role::Main)),
         samples: &[
             "PM2        | [PM2][WORKER] Process 0 restarted because it exceeds --max-memory-restart value (current_memory=9131421696 max_memory_limit=8589934592 [octets])",
         ],
         near_misses: &["a Process 0 restarted because it exceeds --max-memory-restart value"],
+    },
+    // The same daemon's lib/God/Methods.js, after `kill_timeout`, whatever it wanted the program stopped for.
+    Pattern {
+        id: "pm2/force",
+        witness: Witness::Supervisor,
+        stems: &[", sending it SIGKILL now..."],
+        regex: r"^(?:PM2 +\| |PM2 log: )?Process with pid (?<pid>\d+) still alive after \d+ms, sending it SIGKILL now\.\.\.\s*$",
+        read: |c| stopped("PM2", Why::StopTimeout, Some(Signal::KILL), Who::own(Role::Main, c.num("pid"))),
+        samples: &["PM2 log: Process with pid 8121 still alive after 1600ms, sending it SIGKILL now..."],
+        near_misses: &["pid=8121 msg=failed to kill - retrying in 100ms"],
     },
     // auditd's record of kill, tkill and tgkill on x86-64 and arm64, where a rule watches them; `ausearch -i` spells it out.
     Pattern {

@@ -233,4 +233,18 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         near_misses: &["NVRM: loading NVIDIA UNIX x86_64 Kernel Module  535.54.03"],
     },
+    // AMD's driver (amdgpu_device.c, Linux 4.15 and later), whatever hung: the memory of the card is lost to all who use it.
+    Pattern {
+        id: "kernel/amdgpu-reset",
+        witness: Witness::Kernel,
+        stems: &["GPU reset begin!"],
+        regex: r"^amdgpu [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d: (?:amdgpu: )?GPU reset begin!(?:\. Source: +\d+)?\s*$",
+        read: |_| vec![Claim::bare(What::Gpu { xid: None })],
+        samples: &[
+            "amdgpu 0000:03:00.0: amdgpu: GPU reset begin!",
+            "amdgpu 0000:00:01.0: GPU reset begin!",
+            "amdgpu 0000:83:00.0: amdgpu: GPU reset begin!. Source:  4",
+        ],
+        near_misses: &["amdgpu 0000:03:00.0: amdgpu: GPU reset(1) succeeded!", "    \"GPU reset begin!\","],
+    },
 ];

@@ -19,7 +19,7 @@ fn is_shm(name: &str) -> bool {
 fn evicted(c: &Caps<'_>) -> Vec<Claim> {
     let why = match (c.get("resource"), c.get("condition"), c.get("volume")) {
         (Some("memory"), ..) | (_, Some("MemoryPressure"), _) => EvictedFor::Memory,
-        (_, _, Some(volume)) => EvictedFor::Volume(is_shm(volume)),
+        (_, _, Some(volume)) => EvictedFor::Volume(is_shm(volume).then_some(true)),
         _ => EvictedFor::Disk,
     };
     vec![Claim::new(What::Evicted(why), pod(c))]
@@ -68,6 +68,17 @@ fn row(c: &Caps<'_>) -> Vec<Claim> {
         },
     }
     vec![Claim::new(What::Container(Box::new(container)), pod(c))]
+}
+
+/// A container's reason by its word.
+fn reason(word: &str) -> Reason {
+    match word {
+        "OOMKilled" => Reason::OomKilled,
+        "Error" => Reason::Error,
+        "Completed" => Reason::Completed,
+        "ContainerStatusUnknown" => Reason::StatusUnknown,
+        other => Reason::Other(other.to_owned()),
+    }
 }
 
 pub(super) const TABLE: &[Pattern] = &[
@@ -192,13 +203,7 @@ pub(super) const TABLE: &[Pattern] = &[
         read: |c| {
             let fields = c.get("fields").unwrap_or_default();
             let field = |key: &str| fields.split(' ').find_map(|pair| pair.strip_prefix(key)?.strip_prefix(':'));
-            let reason = match field("reason") {
-                Some("OOMKilled") => Some(Reason::OomKilled),
-                Some("Error") => Some(Reason::Error),
-                Some("Completed") => Some(Reason::Completed),
-                Some("ContainerStatusUnknown") => Some(Reason::StatusUnknown),
-                other => other.map(|word| Reason::Other(word.to_owned())),
-            };
+            let reason = field("reason").map(reason);
             let container = Container {
                 status: Status::Exited,
                 exit_code: field("exitCode").and_then(|code| code.parse().ok()),
@@ -221,6 +226,50 @@ pub(super) const TABLE: &[Pattern] = &[
             "{terminated:map[exitCode:%d]}",
             "LastState: map[]",
             "LastState: map[running:map[startedAt:2018-08-31T10:01:43Z]]",
+        ],
+    },
+    // kube-state-metrics as Prometheus scrapes it: the reason since 1.0, the code since 2.9. A reason that does not hold is 0.
+    Pattern {
+        id: "kube-state/terminated",
+        witness: Witness::Runtime,
+        stems: &["terminated_reason{", "terminated_exitcode{"],
+        regex: r"^kube_pod_container_status_(?<last>last_)?terminated_(?:reason\{(?<labels>[^{}]+)\} 1|exitcode\{(?<labels2>[^{}]+)\} (?<code>[1-9]\d*))(?: \d+)?\s*$",
+        read: |c| {
+            let labels = c.get("labels").or_else(|| c.get("labels2")).unwrap_or_default();
+            let label = |key: &str| {
+                let pairs = labels.split(',').filter_map(|pair| pair.split_once('='));
+                pairs.filter(|(name, _)| name.trim() == key).map(|(_, value)| value.trim_matches('"').to_owned()).next()
+            };
+            let reason = label("reason").map(|word| reason(&word));
+            if reason == Some(Reason::Completed) {
+                return Vec::new();
+            }
+            let container = Container {
+                status: Status::Exited,
+                exit_code: c.num("code"),
+                oom_killed: (reason == Some(Reason::OomKilled)).then_some(true),
+                reason,
+                previous: c.get("last").is_some(),
+                ..Container::new(Engine::Kubernetes)
+            };
+            let who = Who {
+                pod: label("pod"),
+                namespace: label("namespace"),
+                pod_uid: label("uid"),
+                container_name: label("container"),
+                ..Who::role(Role::Main)
+            };
+            vec![Claim::new(What::Container(Box::new(container)), who)]
+        },
+        samples: &[
+            r#"kube_pod_container_status_last_terminated_reason{namespace="ml",pod="ddp-worker-2",uid="1131cbfa-d195-9a53-57de-84426de6f1cc",container="pytorch",reason="OOMKilled"} 1"#,
+            r#"kube_pod_container_status_last_terminated_exitcode{namespace="ml",pod="ddp-worker-2",container="pytorch"} 137"#,
+        ],
+        near_misses: &[
+            r#"kube_pod_container_status_last_terminated_reason{namespace="ml",pod="ddp-worker-2",container="pytorch",reason="OOMKilled"} 0"#,
+            r#"kube_pod_container_status_terminated_reason{namespace="ml",pod="a",container="b",reason="Completed"} 1"#,
+            "# TYPE kube_pod_container_status_last_terminated_reason gauge",
+            r#"expr: kube_pod_container_status_last_terminated_reason{reason="OOMKilled"} == 1"#,
         ],
     },
     // pkg/kubelet/kuberuntime: why the kubelet ends a container. `Stopping container` is also printed after an eviction, and

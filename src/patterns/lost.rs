@@ -14,7 +14,7 @@ fn gone(role: Role) -> Vec<Claim> {
 /// A process that ended, in the words of a parent; `guess` is its explanation of a signal that it did not send.
 fn ended(c: &Caps<'_>) -> Vec<Claim> {
     let signal = ["signal", "signal2", "signal3"].iter().find_map(|group| c.signal(group)).map(How::Signal);
-    let code = ["code", "code2"].iter().find_map(|group| c.num(group)).map(how);
+    let code = ["code", "code2", "code3"].iter().find_map(|group| c.num(group)).map(how);
     let who = Who { process: c.text("process"), ..Who::own(Role::Worker, c.num("pid")) };
     let how = signal.or(code).unwrap_or(How::Vanished);
     if how == How::Code(0) {
@@ -177,6 +177,16 @@ pub(super) const TABLE: &[Pattern] = &[
             "self.log.info('Task exited with return code %s', return_code)",
         ],
     },
+    // airflow/task/task_runner/standard_task_runner.py, 2.2 and later: said of every -9.
+    Pattern {
+        id: "airflow/killed",
+        witness: Witness::Supervisor,
+        stems: &[" was killed before it finished (likely due to running out of memory)"],
+        regex: r"^Job \S+ was killed before it finished \(likely due to running out of memory\)\.?(?: .*)?\s*$",
+        read: |_| vec![Claim::new(What::Ended { how: How::Signal(Signal::KILL), hint: true }, Who::role(Role::Worker))],
+        samples: &["Job 5 was killed before it finished (likely due to running out of memory)"],
+        near_misses: &["            \"Job %s was killed before it finished (likely due to running out of memory)\","],
+    },
     Pattern {
         id: "airflow/terminated",
         witness: Witness::Supervisor,
@@ -214,19 +224,60 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         near_misses: &["Worker exceeded 80% memory budget. Pausing", "A Worker exceeded 95% memory budget. Restarting helps"],
     },
+    // rq/worker.py: `os.waitpid`'s raw status, in which a signal is its number (with a core, 128 more) and a code is in the
+    // upper byte. `None` means that somebody else has waited for it, as RQ does when it kills.
+    Pattern {
+        id: "rq/horse",
+        witness: Witness::Supervisor,
+        stems: &[
+            "orse terminated unexpectedly; waitpid returned ",
+            "orse process was terminated unexpectedly (waitpid returned ",
+            "orse was terminated unexpectedly (waitpid returned ",
+        ],
+        regex: r"^(?:\d\d:\d\d:\d\d )?(?:Moving job to FailedJobRegistry \()?[Ww]ork-horse (?:process )?(?:was )?terminated unexpectedly(?:; | \()waitpid returned (?:(?<status>\d+)|None)(?: \(signal \d+\))?[;) ]*\s*$",
+        read: |c| {
+            let how = match c.num::<u32>("status") {
+                Some(status) if status & 0x7f != 0 => How::Signal(Signal((status & 0x7f) as u8)),
+                Some(status) => How::Code(i64::from(status >> 8)),
+                None => How::Vanished,
+            };
+            vec![Claim::new(What::Ended { how, hint: false }, Who::role(Role::Worker))]
+        },
+        samples: &[
+            "Moving job to FailedJobRegistry (Work-horse terminated unexpectedly; waitpid returned 9 (signal 9); )",
+            "Moving job to FailedJobRegistry (Work-horse terminated unexpectedly; waitpid returned None; )",
+            "Moving job to FailedJobRegistry (work-horse terminated unexpectedly; waitpid returned 256)",
+            "Work-horse process was terminated unexpectedly (waitpid returned 11)",
+        ],
+        near_misses: &["    exc_string = f'Work-horse terminated unexpectedly; waitpid returned {ret_val}{signal_msg}; '"],
+    },
+    Pattern {
+        id: "rq/kill",
+        witness: Witness::Supervisor,
+        stems: &["Killed horse pid "],
+        regex: r"^(?:\d\d:\d\d:\d\d )?Killed horse pid (?<pid>\d+)\s*$",
+        read: |c| stopped("RQ", Why::Request, Some(Signal::KILL), Who::own(Role::Worker, c.num("pid"))),
+        samples: &["Killed horse pid 49", "22:30:52 Killed horse pid 49"],
+        near_misses: &["    self.log.info('Killed horse pid %s', self.horse_pid)"],
+    },
     // Prefect's process worker (2.10 and later) explains -9 in advance; Dagster's multiprocess executor.
     Pattern {
         id: "prefect/process",
         witness: Witness::Supervisor,
-        stems: &["exited with status code: ", "Multiprocess executor: child process for step "],
+        stems: &[
+            "exited with status code: ",
+            "Multiprocess executor: child process for step ",
+            " exited with non-zero status code ",
+        ],
         regex: concat!(
-            r"^(?:[^'`]*\| )?(?:Process (?:for flow run )?(?:\d+|'[^']*') exited with status code: (?<code>-?[1-9]\d*)(?<guess>; This indicates that .*)?",
+            r"^(?:[^'`]*\| )?(?:(?:Reported flow run '[^']*' as crashed: )?Flow run (?:process|infrastructure) exited with non-zero status code (?<code3>-?[1-9]\d*)\.|Process (?:for flow run )?(?:\d+|'[^']*') exited with status code: (?<code>-?[1-9]\d*)(?<guess>; This indicates that .*)?",
             r"|(?:.* - )?Multiprocess executor: child process for step \S+ unexpectedly exited with code (?<code2>-?[1-9]\d*))\s*$"
         ),
         read: ended,
         samples: &[
             "Process for flow run 'fast-owl' exited with status code: -9; This indicates that the process exited due to a SIGKILL signal. Typically, this is either caused by manual cancellation or high memory usage causing the operating system to terminate the process.",
             "Multiprocess executor: child process for step train unexpectedly exited with code -9",
+            "Reported flow run '0ab3' as crashed: Flow run process exited with non-zero status code -9.",
         ],
         near_misses: &[
             "Process for flow run 'fast-owl' exited with status code: 0",

@@ -119,6 +119,35 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         near_misses: &["a log with \"caught collective operation timeout: WorkNCCL(\" means that a peer was late"],
     },
+    // ProcessGroupNCCL.cpp's heartbeat monitor (2.2 and later) and its copies for other devices: the watchdog itself hangs, and
+    // the process is aborted for that.
+    Pattern {
+        id: "nccl/heartbeat",
+        witness: Witness::Program,
+        stems: &["CCL's watchdog got stuck for "],
+        regex: r"(?:^|\] )ProcessGroup\w?CCL's watchdog got stuck for (?<seconds>\d+) seconds without making progress in monitoring",
+        read: |c| vec![Claim::new(What::TimedOut { seconds: c.num("seconds") }, rank(c))],
+        samples: &[
+            "[PG ID 0 PG GUID 0(default_pg) Rank 2] ProcessGroupNCCL's watchdog got stuck for 600 seconds without making progress in monitoring enqueued collectives. This typically indicates a NCCL/CUDA API (e.g., CudaEventDestroy) hang blocking the watchdog",
+        ],
+        near_misses: &[
+            "            \"ProcessGroupNCCL's watchdog got stuck for \",",
+            "the ProcessGroupNCCL's watchdog got stuck for 480 seconds",
+        ],
+    },
+    // TensorFlow's gRPC between workers and parameter servers: the other end is gone.
+    Pattern {
+        id: "tensorflow/peer",
+        witness: Witness::Program,
+        stems: &["UnavailableError: ", "AbortedError: "],
+        regex: r"^(?:[\w.]+\.)?(?:UnavailableError|AbortedError): (?:[^'`]*: )?(?:Socket closed|Connection reset by peer|[Ff]ailed to connect to (?:all addresses|remote host)|Session \w+ is not found)\b.*$",
+        read: |c| vec![Claim::new(What::PeerLost, rank(c))],
+        samples: &["tensorflow.python.framework.errors_impl.UnavailableError: Socket closed"],
+        near_misses: &[
+            "except tf.errors.UnavailableError: Socket closed",
+            "tensorflow.python.framework.errors_impl.UnavailableError: Queue is full",
+        ],
+    },
     // gloo's transport/tcp/pair.cc and NCCL's misc/socket.cc: the view of those who are left.
     Pattern {
         id: "nccl/peer",

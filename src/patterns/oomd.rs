@@ -105,6 +105,28 @@ pub(super) const TABLE: &[Pattern] = &[
             r#"[talos] OOM controller triggered {"component": "controller-runtime", "controller": "runtime.OOMController"}"#,
         ],
     },
+    // macOS: xnu's kern_memorystatus.c, as `log show` prints it; `with pid` to macOS 12.
+    Pattern {
+        id: "macos/memory",
+        witness: Witness::Supervisor,
+        stems: &["killing largest compressed process ", "memorystatus: killing_specific_process pid "],
+        regex: r"^(?:memorystatus: killing_specific_process pid (?<pid3>\d+) \[(?<comm3>[^\]]+)\] \((?:vm-|memory|jetsam)[^)]*\) .*|(?:low swap|memorystatus): killing largest compressed process (?:with pid (?<pid>\d+) \((?<comm>[^)]+)\) and size \d+ MB|(?<comm2>\S.*) \[(?<pid2>\d+)\] \d+ MB))\s*$",
+        read: |c| {
+            let pid = c.num("pid").or_else(|| c.num("pid2")).or_else(|| c.num("pid3"));
+            let process = c.text("comm").or_else(|| c.text("comm2")).or_else(|| c.text("comm3"));
+            let who = Who { process, ..Who::own(Role::Unknown, pid) };
+            vec![Claim::new(What::OomReported { by: "the kernel of macOS", scope: Scope::Host }, who)]
+        },
+        samples: &[
+            "low swap: killing largest compressed process with pid 29670 (mongod) and size 1 MB",
+            "memorystatus: killing largest compressed process python3.12 [43928] 64604 MB",
+            "memorystatus: killing_specific_process pid 4411 [python3.11] (vm-compressor-space-shortage 180) 1024KB - memorystatus_available_pages: 12",
+        ],
+        near_misses: &[
+            "printf(\"low swap: killing largest compressed process with pid %d (%s) and size %llu MB\\n\"",
+            "memorystatus: set memory pressure critical",
+        ],
+    },
     // bcc and bpftrace `oomkill`: they watch the kernel's killer.
     Pattern {
         id: "oomd/bcc-oomkill",

@@ -110,4 +110,42 @@ pub(super) const TABLE: &[Pattern] = &[
             "*** SIGBUS (@0x7f3b5c000000) received by PID 2214 (TID 0x7f3c1a7fc700) from PID 1543503872; stack trace: ***",
         ],
     },
+    // The same file's words for the signals (SignalErrorStrings), above the line with the pid.
+    Pattern {
+        id: "paddle/detected",
+        witness: Witness::Program,
+        stems: &["` is detected by the operating system"],
+        regex: r"^FatalError: `(?<words>Segmentation fault|Illegal instruction|Erroneous arithmetic operation|Process abort signal|Access to an undefined portion of a memory object)` is detected by the operating system\.\s*$",
+        read: |c| {
+            let signal = match c.get("words") {
+                Some("Segmentation fault") => Signal::SEGV,
+                Some("Illegal instruction") => Signal(4),
+                Some("Erroneous arithmetic operation") => Signal(8),
+                Some("Process abort signal") => Signal::ABRT,
+                _ => Signal::BUS,
+            };
+            caught(Some(signal), false, Who::role(Role::Rank))
+        },
+        samples: &[
+            "FatalError: `Segmentation fault` is detected by the operating system.",
+            "FatalError: `Access to an undefined portion of a memory object` is detected by the operating system.",
+        ],
+        near_misses: &[
+            "FatalError: `Termination signal` is detected by the operating system.",
+            "an error is detected by the operating system",
+        ],
+    },
+    // The frames of its C++ traceback, of which those of NCCL tell what the process was doing.
+    Pattern {
+        id: "paddle/frame",
+        witness: Witness::Program,
+        stems: &["  ncclCommInit"],
+        regex: r"^\d{1,3} {2,3}(?<function>ncclCommInit\w+)\s*$",
+        read: |c| {
+            let what = What::Frame { file: "libnccl.so".to_owned(), line: 0, function: c.text("function") };
+            vec![Claim::bare(what)]
+        },
+        samples: &["2   ncclCommInitRank"],
+        near_misses: &["nccl  ncclCommInitRank failed"],
+    },
 ];

@@ -170,6 +170,36 @@ pub(super) const TABLE: &[Pattern] = &[
         samples: &["[gw0] node down: Not properly terminated"],
         near_misses: &["[gw0] node down: keyboard-interrupt"],
     },
+    // pytest-forked (and py's boxed tests before): a test that died in its own process.
+    Pattern {
+        id: "forked/crashed",
+        witness: Witness::Supervisor,
+        stems: &[": running the test CRASHED with signal "],
+        regex: r"^(?:[\w./-]*):-?\d+: running the test CRASHED with signal (?<number>[1-9]\d*)\s*$",
+        read: |c| {
+            let signal = c.num("number").map(Signal);
+            let what = signal.map(|signal| What::Ended { how: How::Signal(signal), hint: false });
+            what.map(|what| Claim::new(what, Who::role(Role::Worker))).into_iter().collect()
+        },
+        samples: &[
+            ":-1: running the test CRASHED with signal 7",
+            "tests/test_ring.py:12: running the test CRASHED with signal 11",
+        ],
+        near_misses: &[":-1: running the test CRASHED with signal 0", "*:*: running the test CRASHED with signal %d"],
+    },
+    // MindSpore's minddata: a process of a map operation is gone; neither signal nor code.
+    Pattern {
+        id: "mindspore/worker",
+        witness: Witness::Program,
+        stems: &["The subprocess of dataset may exit unexpected or be killed", "Dataset worker "],
+        regex: r"(?:^(?:RuntimeError: )?The subprocess of dataset may exit unexpected or be killed, main process will exit\.|Dataset worker \d+ \(pid (?<pid>\d+)\) is not alive\.\s*$)",
+        read: |c| vec![Claim::new(What::Ended { how: How::Vanished, hint: false }, Who::own(Role::Worker, c.num("pid")))],
+        samples: &[
+            "RuntimeError: The subprocess of dataset may exit unexpected or be killed, main process will exit. If this is not an artificial operation, you can use mindspore.dataset.config.set_enable_watchdog(False) to block this error.",
+            "[ERROR] MD(41233,ffff8d7fb1e0,python):2024-03-18-11:20:44.090.001 Dataset worker 4 (pid 41301) is not alive.",
+        ],
+        near_misses: &["          \"The subprocess of dataset may exit unexpected or be killed, \""],
+    },
     // CTest, cmCTestRunTest.cxx; `***Failed` is an exit code, also for a shell's 137.
     Pattern {
         id: "ctest/exception",

@@ -73,6 +73,38 @@ pub(super) const TABLE: &[Pattern] = &[
         samples: &["Spot Interruption event received. Instance will be interrupted at 2024-05-03T10:02:00Z"],
         near_misses: &["no Spot Interruption event received"],
     },
+    // Kueue's conditions and events of a workload (pkg/scheduler/preemption), 0.4 and later.
+    Pattern {
+        id: "preempted/kueue",
+        witness: Witness::Supervisor,
+        stems: &["Preempted to accommodate a "],
+        regex: r"^(?:\s*[Mm]essage: +'?|.*\s)?Preempted to accommodate a (?:higher priority )?[Ww]orkload(?: \(UID: [^)]*\))?(?: .*)?$",
+        read: |_| preempted("Kueue", Who::role(Role::Job)),
+        samples: &[
+            "    Message:               Preempted to accommodate a workload (UID: 9f542104-a9e2-4344-ad2e-9c136204da18, JobUID: 0c1d) due to prioritization in the ClusterQueue",
+            "  Normal  EvictedDueToPreempted 4m2s  kueue-admission  Preempted to accommodate a workload (UID: 9f542104) in the ClusterQueue",
+        ],
+        near_misses: &["        \"Preempted to accommodate a workload (UID: %s, JobUID: %s) due to %s\"", "a pod was Preempted"],
+    },
+    // Azure's scheduled events (http://169.254.169.254/metadata/scheduledevents), as agents and scripts print them.
+    Pattern {
+        id: "preempted/azure",
+        witness: Witness::Supervisor,
+        stems: &[
+            "EventType=Preempt",
+            "EventType\": \"Preempt",
+            "EventType\":\"Preempt",
+            "EventType: Preempt",
+            "EventType': 'Preempt",
+        ],
+        regex: r#"^[^#`]*\bEventType["']?[=:] ?["']?Preempt\b[^#`]*\bNotBefore\b"#,
+        read: |_| preempted("Azure", Who::role(Role::Job)),
+        samples: &[
+            "Received preempt notice: EventType=Preempt NotBefore=\"Mon, 05 May 2025 05:13:10 GMT\" Resources=[\"gpu-lowpri_4\"]",
+            r#"{"EventId": "A0D2", "EventType": "Preempt", "ResourceType": "VirtualMachine", "Resources": ["vm_4"], "NotBefore": "Mon, 05 May 2025 05:13:10 GMT"}"#,
+        ],
+        near_misses: &["EventType is one of Freeze, Reboot, Redeploy, Preempt, Terminate", "EventType=Reboot NotBefore=\"\""],
+    },
     // Google's operation, as `gcloud compute operations list` and tools above it print it.
     Pattern {
         id: "preempted/gce",

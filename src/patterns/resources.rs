@@ -41,6 +41,26 @@ fn memory(c: &Caps<'_>) -> Vec<Claim> {
     cell(total, bare).map(|total| Claim::bare(What::Memory { total, available })).into_iter().collect()
 }
 
+/// The size of a file system and what is used of it, from numbers with names.
+fn usage(text: &str) -> Option<What> {
+    let value = |key: &str| {
+        let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '=')));
+        words
+            .filter_map(|word| word.split_once('='))
+            .find_map(|(name, value)| (name == key).then(|| value.parse::<u64>().ok())?)
+    };
+    let either = |key: &str| value(key).or_else(|| value(&format!("f_{key}")));
+    let (size, used) =
+        match (value("total"), value("used").or_else(|| Some(value("total")? - value("free")?.min(value("total")?)))) {
+            (Some(total), Some(used)) => (total, used),
+            _ => {
+                let (unit, blocks, free) = (value("f_frsize").or_else(|| either("bsize"))?, either("blocks")?, either("bavail")?);
+                (blocks.checked_mul(unit)?, blocks.saturating_sub(free).checked_mul(unit)?)
+            }
+        };
+    (size > 0).then(|| What::Filesystem { mount: "/dev/shm".to_owned(), size: Bytes(size), used: Bytes(used) })
+}
+
 /// The options of a command line that set shared memory and memory.
 fn options(c: &Caps<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();
@@ -63,7 +83,7 @@ fn options(c: &Caps<'_>) -> Vec<Claim> {
 }
 
 pub(super) const TABLE: &[Pattern] = &[
-    // coreutils, busybox and BSD; the file system's type is a column of `df -T`.
+    // coreutils, busybox and BSD; the file system's type is a column of `df -T`. Scripts put a row of it behind words of theirs.
     Pattern {
         id: "resources/df",
         witness: Witness::Program,
@@ -79,18 +99,38 @@ pub(super) const TABLE: &[Pattern] = &[
             " 88% /", " 89% /", " 90% /", " 91% /", " 92% /", " 93% /", " 94% /", " 95% /", " 96% /", " 97% /", " 98% /",
             " 99% /", "100% /",
         ],
-        regex: r#"^\S+(?:\s+[a-z][\w.]*)?\s+(?<size>\d+(?:[.,]\d+)?[KMGTP]?i?B?)\s+(?<used>\d+(?:[.,]\d+)?[KMGTP]?i?B?)\s+\d+(?:[.,]\d+)?[KMGTP]?i?B?\s+\d+%\s+(?<mount>/[^\s"\\]*)\s*$"#,
+        regex: r#"^(?:[^"'`#]*[|:,] )?\S+(?:\s+[a-z][\w.]*)?\s+(?<size>\d+(?:[.,]\d+)?[KMGTP]?i?B?)\s+(?<used>\d+(?:[.,]\d+)?[KMGTP]?i?B?)\s+\d+(?:[.,]\d+)?[KMGTP]?i?B?\s+\d+%\s+(?<mount>/[^\s"\\]*)\s*$"#,
         read: filesystem,
         samples: &[
             "shm              64M   64M     0 100% /dev/shm",
             "shm                65536 65536         0 100% /dev/shm",
             "shm                  tmpfs          64.0M         0     64.0M   0% /dev/shm",
             "/dev/rbd3        49G   49G     0 100% /prometheus",
+            "temp folder was /dev/shm/joblib_memmapping_folder_2041, df: shm 64M 64M 0 100% /dev/shm",
         ],
         near_misses: &[
             r#"{"log":"tmpfs           256M     0  256M   0% /dev/shm\n","stream":"stdout","time":"2026-12-01T06:41:42.479324423Z"}"#,
             "Filesystem      Size  Used Avail Use% Mounted on",
             "epoch 3 64M 32M 0 100% /dev/shm is full",
+        ],
+    },
+    // Python's `shutil.disk_usage` and `os.statvfs`, as programs print their answers for /dev/shm.
+    Pattern {
+        id: "resources/usage",
+        witness: Witness::Program,
+        stems: &["/dev/shm"],
+        regex: r"^[^#`]*/dev/shm\b[^#`]*$",
+        read: |c| usage(&c.line.text).map(Claim::bare).into_iter().collect(),
+        samples: &[
+            "shm: total=67108864 used=66584576 free=524288 (/dev/shm)",
+            "/dev/shm: usage(total=67108864, used=0, free=67108864)",
+            "/dev/shm statvfs: blocks=16384 bsize=4096 bavail=16384",
+            "statvfs('/dev/shm') = os.statvfs_result(f_bsize=4096, f_frsize=4096, f_blocks=16384, f_bfree=16300, f_bavail=16300, f_files=1, f_ffree=1, f_favail=1, f_flag=6, f_namemax=255)",
+        ],
+        near_misses: &[
+            "# /dev/shm: usage(total=67108864, used=0, free=67108864)",
+            "/dev/shm free=lots",
+            "/tmp: usage(total=1, used=0, free=1)",
         ],
     },
     // procps; the sixth number is `available` from 3.3.10.
@@ -126,6 +166,40 @@ pub(super) const TABLE: &[Pattern] = &[
             "dd: error writing '/dev/shm/x': No space left on device",
             "# copy the data to /dev/shm/data first",
             "tmpfs on /dev/shm type tmpfs (rw,nosuid,nodev)",
+        ],
+    },
+    // Calls that make objects in /dev/shm, where a program or its stack names one: Python's shared_memory (3.8 and later) and
+    // its resource tracker, Julia's SharedArrays, R's mori, MPI's shared windows, and Intel MPI's count of its own segments.
+    Pattern {
+        id: "resources/shm-call",
+        witness: Witness::Program,
+        stems: &[
+            "SharedMemory(create=True",
+            "multiprocessing.shared_memory",
+            " leaked shared_memory objects",
+            "SharedArray{",
+            "mori::share(",
+            "MPI_Win_allocate_shared",
+            "MPI startup(): shm segment size (",
+        ],
+        regex: concat!(
+            r#"^(?:[^#"'`]*?[^\w.#"'`])?(?:SharedMemory\(create=True\b|multiprocessing\.shared_memory(?: |$)|\d+ leaked shared_memory objects|SharedArray\{\w+\}\("#,
+            r"|mori::share\(|MPI_Win_allocate_shared\b|MPI startup\(\): shm segment size \()[^`]*$"
+        ),
+        read: |c| if c.line.text.contains("import ") { Vec::new() } else { vec![Claim::bare(What::ShmUse)] },
+        samples: &[
+            "SharedMemory(create=True, size=268435456) -> psm_5a1c33e0",
+            "sharing embeddings through multiprocessing.shared_memory (180 MB)",
+            "/usr/local/lib/python3.11/multiprocessing/resource_tracker.py:254: UserWarning: resource_tracker: There appear to be 61 leaked shared_memory objects to clean up at shutdown",
+            "[ Info: allocating SharedArray{Float64}(5213, 5213, 2)",
+            " 1: mori::share(X)",
+            "[rank 2] opening MPI shared window: 12.5 GB (MPI_Win_allocate_shared)",
+            "[0] MPI startup(): shm segment size (1068 MB per rank) * (4 local ranks) = 4275 MB total",
+        ],
+        near_misses: &[
+            "from multiprocessing.shared_memory import SharedMemory",
+            "# SharedMemory(create=True, size=n)",
+            "    shm = 'SharedMemory(create=True, size=n)'",
         ],
     },
     // `mount` and /proc/mounts.

@@ -5,10 +5,11 @@ use super::{Caps, Pattern};
 use crate::fact::{Claim, How, What, Who, Witness};
 use crate::units::Signal;
 
-/// A progress bar that the dead job left without a line end, whatever its unit (`it/s`, `s/block`, `?batch/s`).
+/// A progress bar that the dead job left without a line end: tqdm's, whatever its unit (`it/s`, `s/block`, `?batch/s`), and
+/// those of Keras, which end with a number.
 macro_rules! bar {
     () => {
-        r"^(?:.*[\d?](?: ?[A-Za-z]\w*/s|s/[A-Za-z]\w*)[^\[\]]*\]\s*)?"
+        r"^(?:.*[\d?](?: ?[A-Za-z]\w*/s|s/[A-Za-z]\w*)[^\[\]]*\]\s*|.*\d/\d+ (?:\[[=>.]{8,}\]|━{8,}) [^\[\]]*\d\s*)?"
     };
 }
 
@@ -136,14 +137,15 @@ pub(super) const TABLE: &[Pattern] = &[
         ],
         near_misses: &["process 0 terminated by signal SIGKILL"],
     },
-    // dash, busybox and others say only this, alone on the line or behind a progress bar; so does bash of its last command.
+    // dash, busybox and others say only this, alone on the line, behind a progress bar, or where the dead job's last words had
+    // no line end; so does bash of its last command.
     Pattern {
         id: "shell/bare",
         witness: Witness::Supervisor,
         stems: ALONE,
         regex: concat!(
             bar!(),
-            r"(?<all>(?<words>[^\s:(（][^:(（]{0,40}?)(?: \(\w+\)|\(\w+\))?)(?:: \d+)? ?(?:[(（][^()（）]*[)）])?\s*$"
+            r"(?<glued>.*[\d\])}%])?(?<all>(?<words>[^\s:(（][^:(（]{0,40}?)(?: \(\w+\)|\(\w+\))?)(?:: \d+)? ?(?:[(（][^()（）]*[)）])?\s*$"
         ),
         read: bare,
         samples: &[
@@ -161,8 +163,21 @@ pub(super) const TABLE: &[Pattern] = &[
             "段错误（核心已转储）",
             "Epoch 1:  31%|███       | 310/1000 [00:10<05:00,  1.2it/s, loss=0.1]Killed",
             "fill cache:  85%|████████▌ | 12/14 [00:29<00:04,  2.48s/block]Bus error (core dumped)",
+            "epoch 3 loss 0.21Killed",
+            r#"{"loss": 0.2, "step": 5}Bus error (core dumped)"#,
+            "165376/296960 [===============>..............] - ETA: 365s - loss: 2.1371Killed",
+            " 12/100 ━━━━━━━━━━━━━━━━━━━━ 3s 40ms/step - accuracy: 0.61 - loss: 2.1371Killed",
         ],
-        near_misses: &["Killed by the scheduler", "  Killed", "user: Killed", "Number of workers Killed", "Terminated: true"],
+        near_misses: &[
+            "step 12 Killed",
+            "[user] Killed",
+            "epoch 3Zabit",
+            "Killed by the scheduler",
+            "  Killed",
+            "user: Killed",
+            "Number of workers Killed",
+            "Terminated: true",
+        ],
     },
     // A terminal's echo of Ctrl-C, alone or behind a progress bar. Colab writes it too when it takes the machine away, and
     // people write it into pasted sessions, so it is a hint only.
@@ -246,7 +261,10 @@ fn signal(text: &str) -> Option<(Signal, &str)> {
 
 /// Words that stand alone on their line. They must be written as a shell writes them.
 fn bare(caps: &Caps<'_>) -> Vec<Claim> {
-    let words = [caps.get("all"), caps.get("words")].into_iter().flatten().find(|words| ALONE.contains(words));
+    const GLUED: [&str; 5] = ["Killed", "Bus error", "Segmentation fault", "Aborted", "Terminated"];
+    // Behind a word of another language that ends in a bracket much may stand.
+    let known = |words: &str| if caps.get("glued").is_some() { GLUED.contains(&words) } else { ALONE.contains(&words) };
+    let words = [caps.get("all"), caps.get("words")].into_iter().flatten().find(|words| known(words));
     let signal = words.and_then(signal).map(|(signal, _)| signal);
     signal.map(|signal| Claim::bare(What::Ended { how: How::Signal(signal), hint: false })).into_iter().collect()
 }

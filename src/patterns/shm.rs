@@ -11,7 +11,7 @@ macro_rules! allocator {
             raised!(),
             r"(?:false ?INTERNAL ASSERT FAILED at [^,]+, please report a bug to PyTorch\. ?)?",
             $text,
-            r"(?::? *: [^()<>]{1,60}\((?<errno>\d+)\))?(?: at \S+)?[\s.]*$"
+            r"(?::? *: (?:[^()<>]{1,60}\((?<errno>\d+)\)|No space left on(?: device)?))?(?: at \S+)?[\s.:]*$"
         )
     };
 }
@@ -23,17 +23,37 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "shm/torch-allocate",
         witness: Witness::Program,
-        stems: &["unable to allocate shared memory(shm) for file <"],
-        regex: allocator!(r"unable to allocate shared memory\(shm\) for file <(?<name>[^<>]+)>"),
+        stems: &["unable to allocate shared memory(shm) for file"],
+        regex: allocator!(r"unable to allocate shared memory\(shm\) for file(?: <(?<name>[^<>]+)>)?"),
         read: |caps| torch(caps, Some(Resource::Shm)),
         samples: &[
             "RuntimeError: unable to allocate shared memory(shm) for file </torch_16003_745145825_0>: No space left on device (28)",
             "RuntimeError: unable to allocate shared memory(shm) for file </torch_16003_745145825_0>: Resource temporarily unavailable (11)",
             "RuntimeError: unable to allocate shared memory(shm) for file </torch_16003_745145825_0>: Success (0)",
+            "RuntimeError: unable to allocate shared memory(shm) for file ",
+            "RuntimeError: unable to allocate shared memory(shm) for file </torch_16003_745145825_0>: No space left on ",
         ],
         near_misses: &[
             "        \"unable to allocate shared memory(shm) for file <\",",
             "RuntimeError: unable to allocate memory for file",
+        ],
+    },
+    // The rest of such a message, where rich or a narrow terminal broke it before the name.
+    Pattern {
+        id: "shm/torch-rest",
+        witness: Witness::Program,
+        stems: &["</torch_"],
+        regex: r"^<(?<name>/torch_\d+_\d+(?:_\d+)?)>: (?:No space left on(?: device(?: \((?<errno>28)\))?)?|(?<maps>Cannot allocate memory)(?: \(12\))?)\s*$",
+        read: |caps| torch(caps, Some(if caps.get("maps").is_some() { Resource::Maps } else { Resource::Shm })),
+        samples: &[
+            "</torch_18832_2517339012_14>: No space left on ",
+            "</torch_18832_2517339012_14>: No space left on device (28)",
+            "</torch_18832_2517339012_14>: Cannot allocate memory (12)",
+        ],
+        near_misses: &[
+            "</torch_18832_2517339012_14>: Permission denied (13)",
+            "                              </torch_18832_2517339012_14>: No space left on device (28)",
+            "see </torch_18832_2517339012_14>: No space left on device (28)",
         ],
     },
     // A one-byte write after ftruncate. torch 1.13 and later print errno.
@@ -185,7 +205,7 @@ pub(super) const TABLE: &[Pattern] = &[
         witness: Witness::Program,
         stems: &["Error: [Errno ", "error: [Errno ", "Error: [WinError 1455]"],
         regex: concat!(
-            r"^(?:E {2,}| ?)(?:[\w.]+[Ee]rror: ){1,2}\[(?:Errno (?<errno>11|12|13|17|2|22|23|24|28|30|38|122)|WinError (?<win>1455))\] ",
+            r"^(?:E {2,}| ?|(?:ERROR: )?Could not install packages due to an )(?:[\w.]+[Ee]rror: ){1,2}\[(?:Errno (?<errno>11|12|13|17|2|22|23|24|28|30|38|122)|WinError (?<win>1455))\] ",
             r#"[^'"<]*(?:['"](?<path>[^'"]*)['"].*)?$"#
         ),
         read: oserror,
@@ -194,6 +214,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "OSError: [Errno 28] No space left on device: '/psm_1a2b3c4d'",
             "OSError: [Errno 28] No space left on device: '/workspace/checkpoints/last.ckpt'",
             "OSError: [Errno 24] Too many open files",
+            "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device",
             "OSError: [Errno 12] Cannot allocate memory",
             "BlockingIOError: [Errno 11] Resource temporarily unavailable",
             "FileNotFoundError: [Errno 2] No such file or directory: '/psm_1a2b3c4d'",

@@ -119,20 +119,23 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "status/supervisord",
         witness: Witness::Supervisor,
-        stems: &["exited: "],
-        regex: r"^(?:[^'`]*(?:INFO|WARN) )?exited: (?<process>\S+) \((?:terminated by (?<signal>SIG\w+|signal \d+)(?: \(core dumped\))?|exit status (?<code>\d+)); not expected\)\s*$",
+        stems: &["exited: ", "reaped unknown pid "],
+        regex: r"^(?:[^'`]*(?:INFO|WARN) )?(?:exited: (?<process>\S+) \((?:terminated by (?<signal>SIG\w+|signal \d+)(?: \(core dumped\))?|exit status (?<code>\d+)); not expected\)|reaped unknown pid (?<pid>\d+) \(terminated by (?<orphan>SIG(?:KILL|BUS|SEGV|ABRT))(?: \(core dumped\))?\))\s*$",
         read: |caps| {
             let number =
                 caps.get("signal").and_then(|text| text.strip_prefix("signal ")).and_then(|n| n.parse().ok()).map(Signal);
-            let signal = caps.signal("signal").or(number).map(How::Signal);
+            let signal = caps.signal("signal").or(number).or_else(|| caps.signal("orphan")).map(How::Signal);
             let code = caps.num("code").map(How::Code);
-            let who = Who { process: caps.text("process"), ..Who::role(Role::Main) };
+            // A process that nobody waited for is none of its programs.
+            let role = if caps.get("pid").is_some() { Role::Unknown } else { Role::Main };
+            let who = Who { process: caps.text("process"), ..Who::own(role, caps.num("pid")) };
             signal.or(code).map(|how| Claim::new(What::Ended { how, hint: false }, who)).into_iter().collect()
         },
         samples: &[
             "2024-03-01 10:00:00,123 INFO exited: train (terminated by SIGKILL; not expected)",
             "exited: train (terminated by SIGBUS (core dumped); not expected)",
             "exited: train (exit status 1; not expected)",
+            "2023-08-13 22:30:52,517 INFO reaped unknown pid 72 (terminated by SIGKILL)",
         ],
         near_misses: &["exited: train (exit status 0; expected)", "exited: none"],
     },
@@ -244,14 +247,15 @@ pub(super) const TABLE: &[Pattern] = &[
         stems: CODE,
         regex: concat!(
             r"^(?:\[\d+\] ?[+-]? +Exit (?<job>\d+)\s{2,}\S.*",
-            r#"|(?:ERROR: |##\[error\]|Error: )?(?i:(?:(?:process|command|program|script|job|run|training|application|subprocess) |(?:[^\s:'"`#]+ ){2,8})?"#,
-            r"(?:completed|finished|exited|failed|ended|terminated|returned)(?: with)?(?: a)?(?: non-?zero)? (?:exit |return )?(?:code|status)):? \(?(?<code>-?\d+)\)?",
-            r"(?:\.|: .*| \(interrupted by signal \d+: ?(?<name>SIG\w+)\))?",
+            r#"|(?:ERROR: |##\[error\]|Error: |[\w.]+(?:Error|Exception): )?(?i:(?:(?:process|command|program|script|job|run|training|application|subprocess) |(?:[^\s:'"`#]+ ){2,8})?"#,
+            r"(?:completed|finished|exited|failed|ended|terminated|returned|died|crashed)(?: with)?(?: a)?(?: non-?zero)? (?:exit ?|return ?)?(?:code|status)):? \(?(?<code>-?\d+)\)?",
+            r"(?:\.|: .*| \((?:interrupted by signal \d+: ?)?(?<name>SIG\w+)\))?",
             r"|(?i:exit ?code|exit[_ ]status|return ?code|rc)(?: was| is)? ?[:=]? ?(?<bare>-?\d+))\s*$"
         ),
         read: |caps| {
             // Containers, pods, tasks and CI systems have speakers of their own, who say more.
-            const OTHERS: [&str; 10] = [
+            const OTHERS: [&str; 11] = [
+                "Bash command failed",
                 "ontainer",
                 "pod",
                 "task",
@@ -270,10 +274,13 @@ pub(super) const TABLE: &[Pattern] = &[
         },
         samples: &[
             "Process finished with exit code 137 (interrupted by signal 9: SIGKILL)",
+            "Finished with exit code -9 (SIGKILL)",
             "ExitCode 137",
             "exit status 137",
             "rc=137",
             "Training script train.py exited with code 137",
+            "Process Process-3 died with exitcode -9",
+            "RuntimeError: training process exited with code -9",
             "exitcode: -9",
             "[1]+  Exit 137                python train.py",
         ],

@@ -183,6 +183,21 @@ pub(super) const TABLE: &[Pattern] = &[
             "Not enough memory to write total of %zu bytes. Please check that /dev/shm or the directory you specified has more available memory.",
         ],
     },
+    // Open MPI's help text of its shared-memory components (help-opal-shmem-mmap.txt), 1.5 and later; the job may go on.
+    Pattern {
+        id: "openmpi/shm",
+        witness: Witness::Program,
+        stems: &["It appears as if there is not enough space for /dev/shm/"],
+        regex: r"^It appears as if there is not enough space for /dev/shm/\S+ \(the shared-memory backing(?: file\).*)?\s*$",
+        read: |_| vec![Claim::bare(What::ShmShort)],
+        samples: &[
+            "It appears as if there is not enough space for /dev/shm/vader_segment.3eef99a70454.0.c5600001.2 (the shared-memory backing",
+        ],
+        near_misses: &[
+            "It appears as if there is not enough space for %s (the shared-memory backing",
+            "It appears as if there is not enough space for /tmp/ompi.n1.0/x (the shared-memory backing",
+        ],
+    },
     // nnunetv2 and batchgenerators: a worker is gone, and the sentence points at prints that may not exist.
     Pattern {
         id: "nnunet/workers",

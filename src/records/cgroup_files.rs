@@ -70,7 +70,7 @@ fn read(text: &str) -> Option<Reading> {
         let below = lines.get(at + 1).and_then(|(_, next)| next.split_once(' ')).is_some_and(|(key, _)| KEYS.contains(&key));
         let known = !path.is_empty() || above > 0 || below;
         above += 1;
-        let kills = count.trim().parse::<u64>().ok().filter(|kills| *kills > 0 && key == "oom_kill" && known);
+        let kills = count.trim().parse::<u64>().ok().filter(|_| key == "oom_kill" && known);
         let Some(kills) = kills else { continue };
         let file = path.rsplit('/').next().unwrap_or_default();
         let whose = match file {
@@ -82,7 +82,10 @@ fn read(text: &str) -> Option<Reading> {
         let who = Who { cgroup: cgroup_of(path), ..Who::default() };
         let name = if path.is_empty() { String::new() } else { format!("{path}: ") };
         let text = format!("{name}oom_kill {kills} (counts {whose}, since it was made)");
-        let what = What::OomReported { by: "the cgroup's counter", scope: Scope::Cgroup };
+        let what = match kills {
+            0 => What::NoneKilled,
+            _ => What::OomReported { by: "the cgroup's counter", scope: Scope::Cgroup },
+        };
         reading.say(Witness::Kernel, *number, &who, None, what, text);
     }
     reading.told()
@@ -144,7 +147,6 @@ mod tests {
     #[test]
     fn a_touched_limit_is_no_death() {
         for text in [
-            "low 0\nhigh 0\nmax 1234\noom 3\noom_kill 0\n",
             "==> /sys/fs/cgroup/memory/memory.failcnt <==\n99\n",
             "oom_kill 3\n",
             "$ cat /sys/fs/cgroup/memory/memory.limit_in_bytes\n9223372036854771712\n",
@@ -152,5 +154,8 @@ mod tests {
         ] {
             assert_eq!(said(text), Vec::<String>::new(), "{text}");
         }
+        // That none was killed is testimony all the same.
+        let entries = read("low 0\nhigh 0\nmax 1234\noom 3\noom_kill 0\n").unwrap().entries;
+        assert_eq!(entries.iter().map(|entry| &entry.claim.what).collect::<Vec<_>>(), [&What::NoneKilled]);
     }
 }

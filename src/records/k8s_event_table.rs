@@ -28,7 +28,16 @@ pub(super) const FORMAT: TextFormat = TextFormat {
 };
 
 /// The reasons whose messages no pattern can read.
-const READ_HERE: [&str; 4] = ["ExceededGracePeriod", "NodeNotReady", "NodeControllerEviction", "TaintManagerEviction"];
+const READ_HERE: [&str; 8] = [
+    "ExceededGracePeriod",
+    "NodeNotReady",
+    "NodeControllerEviction",
+    "TaintManagerEviction",
+    "Evicted",
+    "SpotInterrupted",
+    "SpotInterruption",
+    "PreemptScheduled",
+];
 
 fn read(text: &str) -> Option<Reading> {
     let mut reading = Reading::default();
@@ -86,6 +95,10 @@ fn row(reading: &mut Reading, columns: &Columns<'_>, line: &str, number: u64, de
         _ => described.clone(),
     };
     let message = message(line, &reason, object.map(|(_, name)| name));
+    // The kubelet's own sentences are read as lines; Karpenter evicts under the same word.
+    if reason == "Evicted" && !message.starts_with("Evicted pod") {
+        return;
+    }
     if reason == "OOMKilling" {
         reading.remark_line(number, message, &who);
     } else if let Some(what) = k8s_events::claim(&reason, message) {

@@ -42,7 +42,7 @@ fn evicted_for(message: &str, volume_at_shm: impl Fn(&str) -> Option<bool>) -> E
     let message = message.trim_start();
     if let Some(rest) = message.strip_prefix("Usage of EmptyDir volume \"") {
         let name = rest.split('"').next().unwrap_or_default();
-        return EvictedFor::Volume(volume_at_shm(name).unwrap_or_else(|| name.contains("shm")));
+        return EvictedFor::Volume(volume_at_shm(name).or(name.contains("shm").then_some(true)));
     }
     // Folded YAML and older kubelets add `Pod ` before the sentence.
     let message = message.strip_prefix("Pod ").unwrap_or(message);
@@ -104,8 +104,8 @@ mod tests {
             ("The node had condition: [DiskPressure]. ", EvictedFor::Disk),
             ("Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. ", EvictedFor::Disk),
             ("Container a exceeded its local ephemeral storage limit \"1Gi\". ", EvictedFor::Disk),
-            ("Usage of EmptyDir volume \"dshm\" exceeds the limit \"1Gi\". ", EvictedFor::Volume(true)),
-            ("Usage of EmptyDir volume \"cache\" exceeds the limit \"1Gi\". ", EvictedFor::Volume(false)),
+            ("Usage of EmptyDir volume \"dshm\" exceeds the limit \"1Gi\". ", EvictedFor::Volume(Some(true))),
+            ("Usage of EmptyDir volume \"cache\" exceeds the limit \"1Gi\". ", EvictedFor::Volume(None)),
             ("", EvictedFor::Unknown),
         ] {
             assert_eq!(removal("Evicted", message, |_| None), Some(What::Evicted(reason)), "{message}");

@@ -14,6 +14,8 @@ pub struct Filled {
     anon: Option<Bytes>,
     shmem: Option<Bytes>,
     cache: Option<Bytes>,
+    /// The sizes are those of the process that was killed.
+    of_victim: bool,
     workers: u64,
     /// The named workers', or processes of the interpreter among which the workers are.
     named: bool,
@@ -39,6 +41,7 @@ impl Filled {
             anon: report.anon,
             shmem: report.shmem,
             cache: report.cache,
+            of_victim: report.of_victim,
             workers: workers.len() as u64,
             named,
             held,
@@ -71,8 +74,12 @@ impl Filled {
         {
             let others: Vec<String> = others.iter().map(|(name, bytes)| format!("{name} {bytes}")).collect();
             let rest = if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
+            let held: Vec<String> = parts.iter().map(|(name, bytes)| format!("{bytes} of {name}")).collect();
             let limit = self.limit.map_or_else(|| "the memory".to_owned(), |limit| format!("the limit of {limit}"));
-            said.push(format!("{} filled {limit}: {most}{rest}.", capital(name)));
+            said.push(match self.of_victim {
+                true => format!("The process that was killed held {}.", held.join(" and ")),
+                false => format!("{} filled {limit}: {most}{rest}.", capital(name)),
+            });
         }
         if let Some(mean) = self.mean() {
             let who = match (self.named, self.workers) {
@@ -147,6 +154,10 @@ mod tests {
         assert!(Filled::of(&cache).is_cache());
         let empty = Filled::of(&OomReport::default());
         assert_eq!((empty.words(), empty.fewer(), empty.is_cache()), (String::new(), None, false));
+        let line =
+            OomReport { anon: Some(Bytes::mib(898)), shmem: Some(Bytes::mib(20)), of_victim: true, ..OomReport::default() };
+        let told = "The process that was killed held 898 MiB of anonymous memory and 20 MiB of shared memory.";
+        assert_eq!(Filled::of(&line).words(), told);
         let one = OomReport { tasks: vec![task(1, "python", 290)], ..OomReport::default() };
         assert_eq!(Filled::of(&one).words(), "");
         let old = OomReport { tasks: vec![task(1, "python3.11", 290), task(2, "python3.11", 310)], ..OomReport::default() };

@@ -57,6 +57,8 @@ pub struct Case<'a> {
     pub image: Option<&'a str>,
     /// The memory limit that was in force.
     pub memory_limit: Option<Bytes>,
+    /// The cgroup above the container's own whose limit it was.
+    pub parent_cgroup: Option<&'a str>,
     /// What was in use under the limit at the kill.
     pub usage: Option<Bytes>,
     /// What was mounted at /dev/shm.
@@ -82,6 +84,7 @@ impl<'a> Case<'a> {
             filled: None,
             image: None,
             memory_limit: None,
+            parent_cgroup: None,
             usage: None,
             shm: Shm::Unknown,
             sizing: None,
@@ -164,8 +167,13 @@ impl<'a> Case<'a> {
     /// The limit that was reached, and what is done to it.
     fn had_limit(&self) -> String {
         let had = self.memory_limit.map_or_else(String::new, |limit| format!(" of {limit}"));
-        let doubled = if self.larger_limit().is_some() { ", here to twice as much" } else { "" };
-        format!("{had}{doubled}")
+        let least = self.memory_limit.or(self.usage).unwrap_or_default().0;
+        let raised = match self.larger_limit() {
+            Some(larger) if larger.0 > least.saturating_mul(5) / 2 => format!(", here to {larger}"),
+            Some(_) => ", here to twice as much".to_owned(),
+            None => String::new(),
+        };
+        format!("{had}{raised}")
     }
 
     /// Whether a larger /dev/shm would have helped.

@@ -63,6 +63,25 @@ fn an_oom_says_that_shm_would_not_have_helped() {
 }
 
 #[test]
+fn a_limit_above_the_container_is_raised_where_it_stands() {
+    let who = Who { container_name: Some("trainer".to_owned()), ..Who::default() };
+    let case = |parent| Case {
+        memory_limit: Some(Bytes::mib(160)),
+        parent_cgroup: Some(parent),
+        engine: Some(Engine::Docker),
+        ..Case::new(Cause::OomCgroup, &who)
+    };
+    let list = advise(&case("/lab-c-parent"));
+    assert!(list[1].text.contains("of 160 MiB, here to 512 MiB, on the cgroup /lab-c-parent"), "{}", list[1].text);
+    let command = list[1].command.as_deref().unwrap_or_default();
+    assert!(command.starts_with("echo 512M > /sys/fs/cgroup/lab-c-parent/memory.max\n"), "{command}");
+    let list = advise(&case("/batch.slice/batch-gpu.slice"));
+    assert_eq!(list[1].command.as_deref(), Some("systemctl set-property batch-gpu.slice MemoryMax=512M"));
+    let list = advise(&case("/$(reboot)"));
+    assert!(list[1].command.as_deref().is_some_and(|command| command.contains("'/sys/fs/cgroup/$(reboot)/memory.max'")));
+}
+
+#[test]
 fn names_cannot_break_out_of_commands() {
     assert_eq!(shell("trainer-1"), "trainer-1");
     assert_eq!(shell("a b"), "'a b'");

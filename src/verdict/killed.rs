@@ -80,7 +80,8 @@ pub(super) fn not_for_memory(death: &Death, context: &Context) -> Option<Finding
         && death.event(|e| matches!(e, ContainerEvent::Died(Some(137)))).is_some();
     let docker_log = death.event(|e| matches!(e, ContainerEvent::Died(_))).filter(|f| logged && f.id.starts_with("docker"));
     let counted = record.is_none().then(|| counted(death)).flatten();
-    if record.is_none() && !silent && docker_log.is_none() && counted.is_none() {
+    let zero = none_killed(death, context).filter(|_| death.oom.is_none());
+    if record.is_none() && !silent && docker_log.is_none() && counted.is_none() && zero.is_none() {
         return None;
     }
     let who = subject(death);
@@ -93,6 +94,9 @@ pub(super) fn not_for_memory(death: &Death, context: &Context) -> Option<Finding
         ),
         (true, false) => {
             format!("Something killed {who} with SIGKILL; what is here says that it was not the container's memory limit.")
+        }
+        (false, false) if zero.is_some() => {
+            format!("Something killed {who} with SIGKILL; its cgroup counts kills for memory and counted none.")
         }
         (false, false) => format!(
             "Something killed {who} with SIGKILL; the engine's event log holds neither a kill of its own nor an out-of-memory notice."
@@ -114,6 +118,12 @@ pub(super) fn not_for_memory(death: &Death, context: &Context) -> Option<Finding
             found.grade = Grade::Suspected;
         }
     }
+    if let Some(fact) = zero {
+        found = found.because(fact, "no process of the cgroup was killed for memory since the cgroup was made");
+        if record.is_none() && !silent && docker_log.is_none() {
+            found.grade = Grade::Suspected;
+        }
+    }
     let quiet = input.filter(|_| silent).map(|input| input.name.clone());
     if let (Some(name), Some(fact)) = (quiet, death.facts.first()) {
         let says = format!("{name} covers this moment and holds no out-of-memory report");
@@ -129,6 +139,16 @@ fn counted(death: &Death) -> Option<&Fact> {
         matches!(fact.id, "slurm-sacct" | "slurm-scontrol" | "slurm-jobs")
             && matches!(fact.what, What::Ended { how: How::Signal(Signal::KILL), .. })
     })
+}
+
+/// The one cgroup whose counter stood at zero after the death. A cgroup that was made anew for another attempt counts anew, so
+/// this is never more than a doubt.
+fn none_killed<'a>(death: &Death, context: &'a Context) -> Option<&'a Fact> {
+    let mut zeros = context.facts.iter().filter(|fact| fact.what == What::NoneKilled);
+    let zero = zeros.next()?;
+    let another = |fact: &Fact| fact.who.cgroup != zero.who.cgroup;
+    let before = death.facts.iter().any(|f| f.place.input == zero.place.input && f.place.line > zero.place.line);
+    (!zeros.any(another) && !before).then_some(zero)
 }
 
 /// Whether the kernel's reports were set aside because they name another place.

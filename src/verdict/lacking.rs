@@ -2,7 +2,7 @@
 
 use super::{Cause, Grade, Lacking};
 use crate::death::{Context, Cover, Death};
-use crate::fact::{Engine, Fact, What};
+use crate::fact::{Engine, EvictedFor, Fact, What};
 use crate::seen::Kind;
 use crate::time::Stamp;
 
@@ -50,6 +50,13 @@ pub(super) fn of(death: &Death, context: &Context, cause: Cause, grade: Grade) -
                     "tell whether its own batches can cause SIGBUS at all (before 2.10)",
                 ));
             }
+        }
+        Cause::DiskFull if death.find(|w| *w == What::Evicted(EvictedFor::Volume(None))).is_some() => {
+            all.push(lacking(
+                "the pod's specification",
+                Some(format!("kubectl get pod {} -o yaml", name(death, "POD"))),
+                "tell whether the volume is memory, and mounted at /dev/shm",
+            ));
         }
         Cause::SigbusOther => {
             all.push(lacking(

@@ -117,18 +117,19 @@ pub fn judge(death: &Death, context: &Context) -> Verdict {
     let found = RULES.iter().find_map(|rule| rule(death, context)).unwrap_or_else(|| exhausted::anything_else(death));
     let grade =
         found.because.iter().filter_map(|e| Some(most(death.join_of(&e.fact)?, e.fact.witness))).fold(found.grade, Grade::min);
-    let (grade, summary) = match context.silent_log(death).filter(|_| found.cause.class() == Class::OomKill) {
-        // The kill is certain; that the process was of the job is not, unless its log stops at that time.
-        Some(SilentLog::Stops) => (grade.min(Grade::Likely), found.summary),
-        Some(SilentLog::Unsure) => (
-            Grade::Suspected,
-            format!(
-                "{} Nothing joins it to the log that was given, which tells of no death: it may be another job's process.",
-                found.summary
+    let (grade, summary) =
+        match context.silent_log(death).filter(|_| found.cause.class() == Class::OomKill || found.cause == Cause::GpuFault) {
+            // The kill is certain; that the process was of the job is not, unless its log stops at that time.
+            Some(SilentLog::Stops) => (grade.min(Grade::Likely), found.summary),
+            Some(SilentLog::Unsure) => (
+                Grade::Suspected,
+                format!(
+                    "{} Nothing joins it to the log that was given, which tells of no death: it may be another job's process.",
+                    found.summary
+                ),
             ),
-        ),
-        None => (grade, found.summary),
-    };
+            None => (grade, found.summary),
+        };
     let mut because: Vec<Evidence> = Vec::new();
     let mut against = found.against;
     for fact in &death.facts {

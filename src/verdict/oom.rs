@@ -74,7 +74,8 @@ pub(super) fn reported_by_kernel(death: &Death, _: &Context) -> Option<Finding> 
 /// Shared memory and the whole, where shared memory makes up at least half (the statistics first: a process's own column
 /// misses what was written and not mapped).
 fn mostly_shm(report: &OomReport) -> Option<(Bytes, Bytes)> {
-    let whole = report.usage.or(report.limit);
+    // One process's share says nothing of how much of the limit all shared memory took.
+    let whole = report.usage.or(report.limit.filter(|_| !report.of_victim));
     match (report.shmem, whole) {
         (Some(shmem), Some(whole)) => {
             let half = shmem.0.saturating_mul(2) >= whole.0;
@@ -97,20 +98,27 @@ fn mostly_shm(report: &OomReport) -> Option<(Bytes, Bytes)> {
 
 /// The kubelet's evictions, each for its own reason.
 pub(super) fn evicted(death: &Death, _: &Context) -> Option<Finding> {
-    let fact = death.find(|w| matches!(w, What::Evicted(_)))?;
+    // An event names only the volume; the pod's specification tells where it is mounted.
+    let at_shm = death.find(|w| matches!(w, What::Evicted(EvictedFor::Volume(Some(_)))));
+    let fact = at_shm.or_else(|| death.find(|w| matches!(w, What::Evicted(_))))?;
     let What::Evicted(reason) = fact.what else { return None };
     let pod = death.who.pod.clone().map_or_else(|| "the pod".to_owned(), |pod| format!("pod {pod}"));
     let (cause, text) = match reason {
         EvictedFor::Memory => (Cause::OomEviction, "the node was low on memory"),
-        EvictedFor::Volume(true) => (Cause::ShmEviction, "the memory-backed volume at /dev/shm passed its sizeLimit"),
-        EvictedFor::Volume(false) => (Cause::DiskFull, "a volume on the disk of the node passed its size limit"),
+        EvictedFor::Volume(Some(true)) => (Cause::ShmEviction, "the memory-backed volume at /dev/shm passed its sizeLimit"),
+        EvictedFor::Volume(Some(false)) => (Cause::DiskFull, "a volume that is not at /dev/shm passed its size limit"),
+        EvictedFor::Volume(None) => (
+            Cause::DiskFull,
+            "a volume passed its size limit; only the pod's specification tells whether it is memory at /dev/shm",
+        ),
         EvictedFor::Disk => (Cause::DiskFull, "disk, inodes or process ids were short"),
         EvictedFor::Preemption => (Cause::Preempted, "it had to make room, or somebody drained the node"),
         EvictedFor::Shutdown => (Cause::Preempted, "the node shut down; spot and pre-emptible machines end so"),
         EvictedFor::Unknown => (Cause::Other, "the record does not tell for what"),
     };
+    let grade = if reason == EvictedFor::Volume(None) { Grade::Suspected } else { Grade::Proven };
     Some(
-        Finding::new(cause, Grade::Proven, sentence(&format!("{pod} was evicted: {text}.")))
+        Finding::new(cause, grade, sentence(&format!("{pod} was evicted: {text}.")))
             .because(fact, "the orchestrator's own reason"),
     )
 }
@@ -195,7 +203,14 @@ pub(super) fn reported_by_supervisor(death: &Death, context: &Context) -> Option
         let found = Finding::new(Cause::OomShmCharged, Grade::Likely, sentence(&text));
         return Some(found.because(fact, format!("{by} counts the kernel's kills")).because(stat, "what fills the limit"));
     }
+    // Who saw the kill and not the limit: a process outside of any container, job or unit has none but the machine's.
+    let who_died = &death.who;
+    let placed = [&who_died.container, &who_died.container_name, &who_died.pod, &who_died.job, &who_died.unit, &who_died.cgroup];
+    let bare = *scope == Scope::Unknown && fact.who.host_pid.is_some() && placed.iter().all(|place| place.is_none());
     let (cause, text) = match scope {
+        Scope::Unknown if bare => {
+            (Cause::OomHost, format!("{by} saw the kernel's out-of-memory killer end {who}; nothing here names a memory limit."))
+        }
         Scope::Host => {
             (Cause::OomHost, format!("{by} reports that the kernel killed {who}: the whole machine was out of memory."))
         }
@@ -206,6 +221,7 @@ pub(super) fn reported_by_supervisor(death: &Death, context: &Context) -> Option
     // Who only shows what another part of its platform saw proves less.
     let (grade, says) = match fact.witness {
         Witness::Program => (Grade::Likely, format!("{by} says so")),
+        _ if bare => (Grade::Likely, format!("{by} watches the kernel's kills and does not tell which memory ran out")),
         _ => (Grade::Proven, format!("{by} counts the kernel's kills")),
     };
     Some(Finding::new(cause, grade, sentence(&text)).because(fact, says))

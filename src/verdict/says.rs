@@ -145,6 +145,8 @@ pub(super) fn about(fact: &Fact, death: &Death, cause: Cause) -> Option<String> 
         | What::Memory { .. }
         | What::ShmOption(_)
         | What::ShmUse
+        | What::ShmShort
+        | What::NoneKilled
         | What::MemoryOption(_)
         | What::Ceiling { .. }
         | What::Filled { .. }

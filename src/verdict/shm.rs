@@ -12,6 +12,9 @@ const ROOMY: Bytes = Bytes::mib(1024);
 /// Functions of NCCL that touch a fresh segment of /dev/shm (NCCL 2.12 to 2.18 do not reserve it first).
 const NCCL_SHM: &[&str] = &["ncclShmOpen", "shmRecvSetup", "shmSendSetup", "ncclShmSetup"];
 
+/// Functions of NCCL below which it makes its segments in /dev/shm, as native stacks name them.
+const NCCL_START: &str = "ncclCommInit";
+
 /// Modules that read mapped files of other file systems.
 const MAPPERS: &[&str] = &["core/memmap.py", "lmdb/", "pyarrow/", "ffcv/", "safetensors/", "zarr/", "h5py/"];
 
@@ -127,9 +130,10 @@ pub(super) fn bus_error(death: &Death, context: &Context) -> Option<Finding> {
     let fills = |w: &What| match w {
         // Releases of NCCL that take their segments without reserving the pages.
         What::Version { program: "nccl", major: 2, minor } => (12..=18).contains(minor),
+        What::Frame { function: Some(name), .. } => name.starts_with(NCCL_START),
         _ => *w == What::ShmUse,
     };
-    let filled = context.facts.iter().find(|f| fills(&f.what));
+    let filled = context.facts.iter().chain(&context.frames).find(|f| fills(&f.what));
     if let (Some(weak), None) = (&weak, filled) {
         let text = format!("{who} died of SIGBUS where /dev/shm was small; nothing here tells whether it was full.");
         return conclude(Cause::ShmSuspected, Grade::Suspected, text, vec![weak.clone()], doubts);
@@ -137,6 +141,7 @@ pub(super) fn bus_error(death: &Death, context: &Context) -> Option<Finding> {
     if let (Some(weak), Some(filled)) = (weak, filled) {
         let says = match filled.what {
             What::ShmUse => "the program was making or filling a file in /dev/shm",
+            What::Frame { .. } => "it was starting NCCL, which makes segments in /dev/shm",
             _ => "this release touches its segments in /dev/shm without reserving them",
         };
         let says = says.to_owned();
@@ -152,7 +157,7 @@ pub(super) fn bus_error(death: &Death, context: &Context) -> Option<Finding> {
 struct Weighed {
     /// A call that was refused room in /dev/shm.
     proof: Option<Evidence>,
-    /// A `df` that shows it full, or a stack inside NCCL's shared memory code.
+    /// A `df` that shows it full, a library that found too little room in it, or a stack inside NCCL's shared memory code.
     strong: Option<Evidence>,
     /// PyTorch's hint, printed for every SIGBUS.
     hint: Option<Evidence>,
@@ -201,6 +206,10 @@ impl Weighed {
         let in_nccl = |what: &What| matches!(what, What::Frame { function: Some(f), .. } if NCCL_SHM.iter().any(|known| f.starts_with(known)));
         if let Some(fact) = context.frames.iter().find(|f| in_nccl(&f.what)).filter(|_| strong.is_none()) {
             strong = Some(evidence(fact, "it was touching a fresh NCCL segment in /dev/shm, which had no page left".to_owned()));
+        }
+        let short = context.facts.iter().find(|f| f.what == What::ShmShort).filter(|_| strong.is_none());
+        if let Some(fact) = short {
+            strong = Some(evidence(fact, "a library found too little room in /dev/shm before".to_owned()));
         }
         let other = context.full_disk().map(|f| evidence(f, "this file system is full".to_owned()));
         let torch = context.torch().filter(|(_, major, minor)| (*major, *minor) >= (2, 10));

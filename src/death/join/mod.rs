@@ -7,5 +7,5 @@ mod senders;
 
 pub(super) use containers::containers;
 pub(super) use faults::{devices, faults};
-pub(super) use reports::reports;
+pub(super) use reports::{limits, reports};
 pub(super) use senders::senders;

@@ -5,12 +5,29 @@ use std::sync::Arc;
 
 use crate::death::identity::{Relation, SAME_TIME, clocks, compare, moments, plausible, span};
 use crate::death::{Aside, Death, Join, MOST, OomReport, cgroup, merge_who, oom_block};
-use crate::fact::{ContainerEvent, Fact, Reason, Resource, Role, What, Who};
+use crate::fact::{ContainerEvent, Fact, Limit, Reason, Resource, Role, What, Who};
 use crate::seen::{Input, Kind};
 use crate::time::Stamp;
 use crate::units::{HostPid, Signal};
 
 use super::containers::is_record;
+
+/// Where a report tells whose limit was hit and not how large it was, as one of a single line does: the limit of the container's
+/// record, if the cgroup is the container's own.
+pub(in crate::death) fn limits(deaths: &mut [Death]) {
+    for death in deaths {
+        let recorded = death.containers().find_map(|(_, container)| match container.memory {
+            Some(Limit::Bytes(limit)) => Some(limit),
+            _ => None,
+        });
+        let own = death.own_cgroup() == Some(true);
+        if let (Some(limit), Some((report, _)), true) = (recorded, &mut death.oom, own)
+            && report.limit.is_none()
+        {
+            Arc::make_mut(report).limit = Some(limit);
+        }
+    }
+}
 
 /// Joins the kernel's OOM reports to deaths; those of others are set aside with the reason, and without anybody else's
 /// word a report is a death of its own.

@@ -22,12 +22,16 @@ pub(in crate::death) fn senders(deaths: &mut Vec<Death>, facts: &[Fact], inputs:
                 let same_number = d.who.own_pid.zip(fact.who.host_pid).is_some_and(|(own, host)| own.0 == host.0);
                 // A keeper names its program at one time with its pid and at another without.
                 let nameless = d.who.own_pid.is_none() && d.who.host_pid.is_none();
+                // Or it names the pid where it kills, and the program before and after.
+                let here = d.facts.iter().any(|f| f.place.input == fact.place.input);
+                let keeper = |what: &What| matches!((what, &fact.what), (What::Stopped { by: one, .. }, What::Stopped { by: other, .. }) if one == other);
+                let kept = *why == Why::StopTimeout && nameless && here && d.signal == Some(Signal::KILL) && d.signal == *signal && d.find(keeper).is_some();
                 let same_name = nameless && d.who.process.is_some() && d.who.process == fact.who.process;
                 let (near, far) = clocks(d, &times);
                 // A shell has no clock; small numbers are found in every container.
                 let alone = far.is_none() && d.signal == *signal && moments(d).is_empty();
                 let large = fact.who.host_pid.is_some_and(|pid| pid.0 > 1 << 10);
-                same_number && (near.is_some() || alone && large) || same_name && near.is_some()
+                same_number && (near.is_some() || alone && large) || (same_name || kept) && near.is_some()
             }
             // A unit's main process is named by its pid where it is killed.
             Relation::Same(Join::Unit) => fact.who.host_pid.is_some() && d.who.host_pid.is_none(),

@@ -21,6 +21,9 @@ pub(super) fn say(step: Step, case: &Case<'_>) -> Words {
             "Or use the host's /dev/shm, without isolation from other processes; only for images that you trust.",
             service("    ipc: host"),
         ),
+        Step::RaiseMemory if case.parent_cgroup.is_some() => {
+            super::docker::of_parent(case, case.parent_cgroup.unwrap_or_default())
+        }
         Step::RaiseMemory => yaml(
             format!("Raise the memory limit of the service{}.{}", case.had_limit(), case.no_help_of_shm()),
             service(&format!("    mem_limit: {limit}\n    memswap_limit: {limit}")),

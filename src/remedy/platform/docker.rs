@@ -1,7 +1,7 @@
 //! Advice in the words of Docker, most of which Podman shares.
 
 use super::of_the_program;
-use super::words::{Words, shm_reason, with};
+use super::words::{Words, shell, shm_reason, with};
 use crate::fact::Engine;
 use crate::remedy::{Case, Step};
 
@@ -64,9 +64,36 @@ pub(super) fn say_as(engine: &str, step: Step, case: &Case<'_>) -> Words {
     }
 }
 
+/// The limit is one of a cgroup that holds the container (`--cgroup-parent`): what the container is given cannot exceed it.
+pub(super) fn of_parent(case: &Case<'_>, parent: &str) -> Words {
+    let limit = case.limit_flag().to_ascii_uppercase();
+    let text = format!(
+        "Raise the memory limit{}, on the cgroup {} above the container's own: all that runs below it reached it together, \
+         and a --memory of the container cannot exceed it.{}",
+        case.had_limit(),
+        shell(parent),
+        case.no_help_of_shm()
+    );
+    let name = parent.rsplit('/').next().unwrap_or(parent);
+    with(
+        text,
+        match name.ends_with(".slice") {
+            true => format!("systemctl set-property {} MemoryMax={limit}", shell(name)),
+            false => format!(
+                "echo {limit} > {}\n# cgroup v1: {}",
+                shell(&format!("/sys/fs/cgroup{parent}/memory.max")),
+                shell(&format!("/sys/fs/cgroup/memory{parent}/memory.limit_in_bytes"))
+            ),
+        },
+    )
+}
+
 /// The limit of a running or stopped container can be changed, that of one that is gone only at the next start.
 fn raise_memory(case: &Case<'_>, engine: &str, name: &str) -> Words {
     let limit = case.limit_flag();
+    if let Some(parent) = case.parent_cgroup {
+        return of_parent(case, parent);
+    }
     with(
         format!("Raise the memory limit{}.{}", case.had_limit(), case.no_help_of_shm()),
         format!("{engine} update --memory {limit} --memory-swap {limit} {name}"),
