@@ -38,10 +38,15 @@ impl series::Roll for Human {
         page.hanging("  ", &verdict.summary)?;
         if let Some(evidence) = verdict.because.iter().find(|e| e.fact.place.line.is_some()).or(verdict.because.first()) {
             // The incident's name stands above; only what it does not say is repeated.
-            let place = evidence.fact.place.to_string();
-            let place = place.strip_prefix(name).unwrap_or(&place).trim_start_matches(['/', '!', ' ']).to_owned();
-            let place = place.strip_prefix(':').map_or_else(|| visible(&place), |line| format!("line {line}"));
-            let lead = format!("  {place}   ");
+            let place = &evidence.fact.place;
+            let below = place.input.strip_prefix(name).and_then(|rest| rest.strip_prefix(['/', '!']));
+            let input = below.unwrap_or_else(|| place.input.rsplit('/').next().unwrap_or(&place.input)).trim_start_matches('/');
+            let place = match place.number() {
+                Some(line) if *place.input == *name => format!("line {line}"),
+                Some(line) => format!("{input}:{line}"),
+                None => input.to_owned(),
+            };
+            let lead = format!("  {}   ", visible(&place));
             let room = page.width().saturating_sub(columns(&lead)).max(40);
             page.line(&format!("{lead}{}", cut(visible(&evidence.fact.text).trim_end(), room)))?;
         }
