@@ -10,7 +10,7 @@ mod pipe;
 mod size;
 mod tee;
 
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, IsTerminal as _, Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,6 +18,7 @@ use std::sync::Arc;
 use clap::{CommandFactory as _, Parser as _};
 
 use cli::{Arguments, Command, Common, Scan, When};
+use coroner::context::{self, Tape};
 use coroner::examine::{Options, examine};
 use coroner::input::walk::Choice;
 use coroner::input::{self, Source};
@@ -74,10 +75,16 @@ fn run(mut arguments: Arguments) -> io::Result<u8> {
     if early && arguments.paths.iter().all(|path| path.as_os_str() == "-") && pipe::is_pipe() {
         return as_it_comes(&options, outputs, &arguments.common);
     }
-    let (sources, notes) = input::open(&arguments.paths, io::stdin());
+    let tape = tape(&outputs);
+    let stdin: Box<dyn Read + Send> = match &tape {
+        Some(tape) => Box::new(tape.record(io::stdin())),
+        None => Box::new(io::stdin()),
+    };
+    let (sources, notes) = input::open(&arguments.paths, stdin);
     let mut report = examine(&sources, notes, &options);
-    if outputs.iter().any(|(target, ..)| target.format == Format::Html) {
-        coroner::context::add(&sources, &mut report);
+    if let Some(tape) = tape {
+        let sources: Vec<Source<'_>> = sources.into_iter().chain(tape.replay("-")).collect();
+        context::add(&sources, [&mut report]);
     }
     write(&report, &mut outputs)?;
     keep(outputs)?;
@@ -119,15 +126,16 @@ fn explain_cause(name: &str) -> io::Result<u8> {
 
 /// Examines many incidents.
 fn many(scan: &Scan) -> io::Result<u8> {
+    let mut outputs = open(&scan.common, &scan.paths, false)?;
     let choice = Choice::new(&scan.include, &scan.exclude, scan.hidden).map_err(io::Error::other)?;
     let plan = Plan {
         choice,
         grouping: scan.group.grouping(),
         workers: usize::from(scan.jobs),
         options: Options { platforms: scan.common.platform.clone() },
+        context: wants_context(&outputs),
     };
     let stop = interrupt::flag()?;
-    let mut outputs = open(&scan.common, &scan.paths, false)?;
     let mut all: Vec<Series> = outputs.iter().map(|(target, _, style)| Series::new(target.format, style)).collect();
     let pace = Arc::new(Pace::default());
     let progress = Progress::new(&pace, io::stderr().is_terminal());
@@ -174,7 +182,15 @@ fn pass_on(options: &Options, common: &Common) -> io::Result<u8> {
     let _stop = interrupt::flag()?;
     let mut outputs = open(common, &[], true)?;
     let mut tee = Tee::default();
-    let mut report = examine(&[Source::stream("-".into(), tee.clone())], Vec::new(), options);
+    let tape = tape(&outputs);
+    let source = match &tape {
+        Some(tape) => Source::stream("-".into(), tape.record(tee.clone())),
+        None => Source::stream("-".into(), tee.clone()),
+    };
+    let mut report = examine(&[source], Vec::new(), options);
+    if let Some(source) = tape.and_then(|tape| tape.replay("-")) {
+        context::add(&[source], [&mut report]);
+    }
     tee.drain();
     if tee.was_left() {
         report.notes.push(Note::remark(&"-".into(), "the reader of standard output left: nothing was read after that"));
@@ -185,6 +201,16 @@ fn pass_on(options: &Options, common: &Common) -> io::Result<u8> {
         Some(error) => Err(error),
         None => Ok(code(&report, common)),
     }
+}
+
+/// Whether a format shows the lines around the evidence.
+fn wants_context(outputs: &[Opened]) -> bool {
+    outputs.iter().any(|(target, ..)| target.format == Format::Html)
+}
+
+/// Where standard input is recorded on, for a format that shows the lines around the evidence.
+fn tape(outputs: &[Opened]) -> Option<Tape> {
+    wants_context(outputs).then(Tape::default)
 }
 
 /// A format, where it goes, and how it looks there.

@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use crate::context;
 use crate::examine::{Options, conclude};
 use crate::input::Source;
 use crate::input::archive::Found;
@@ -44,6 +45,8 @@ pub struct Plan {
     pub workers: usize,
     /// For the advice.
     pub options: Options,
+    /// Whether the lines around the evidence are wanted, for which the inputs are read once more.
+    pub context: bool,
 }
 
 /// The answers to one job, by its place in the order.
@@ -168,14 +171,19 @@ fn worker(jobs: &Mutex<Receiver<(u64, Job)>>, answers: &SyncSender<Answer>, plan
 
 fn files_of_one(files: &[(Arc<str>, PathBuf)], plan: &Plan) -> Report {
     let sources: Vec<Source<'_>> = files.iter().map(|(name, path)| Source::file(Arc::clone(name), path.clone())).collect();
-    conclude(read::read(&sources), Vec::new(), &plan.options)
+    let mut report = conclude(read::read(&sources), Vec::new(), &plan.options);
+    if plan.context {
+        context::add(&sources, [&mut report]);
+    }
+    report
 }
 
 /// The incidents in an archive. Its files come in any order, so that they are put together at the end.
 fn archive(name: &Arc<str>, path: PathBuf, plan: &Plan) -> Vec<(Arc<str>, Report)> {
     let mut members: Vec<(Arc<str>, Reading)> = Vec::new();
     let mut notes: Vec<Note> = Vec::new();
-    Source::file(Arc::clone(name), path).each(&mut |found| match found {
+    let source = Source::file(Arc::clone(name), path);
+    source.each(&mut |found| match found {
         Found::Input(name, reader) => {
             let mut reading = Reading::default();
             read::one(name, reader, &mut reading);
@@ -216,6 +224,9 @@ fn archive(name: &Arc<str>, path: PathBuf, plan: &Plan) -> Vec<(Arc<str>, Report
             Some((_, report)) => report.notes.extend(notes),
             None => reports.push((Arc::clone(name), conclude(Reading::default(), notes, &plan.options))),
         }
+    }
+    if plan.context {
+        context::add(&[source], reports.iter_mut().map(|(_, report)| report));
     }
     reports
 }
