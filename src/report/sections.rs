@@ -12,14 +12,19 @@ use crate::units::Bytes;
 
 /// When a process died, by the clock that told it.
 pub(super) fn when(entry: &Entry) -> Option<String> {
-    Some(match entry.when? {
+    entry.when.map(moment)
+}
+
+/// A moment, by the clock that told it.
+pub(super) fn moment(stamp: Stamp) -> String {
+    match stamp {
         Stamp::Wall(wall) => {
             let format = if wall.dated { "%Y-%m-%d %H:%M:%S" } else { "%b %d %H:%M:%S" };
             let zone = if wall.zoned { "UTC" } else { "by the log's clock" };
             format!("{} {zone}", wall.at.strftime(format))
         }
         Stamp::Boot(micros) => format!("{}.{:03} s after the machine booted", micros / 1_000_000, micros / 1000 % 1000),
-    })
+    }
 }
 
 /// Who died, by every name that is known.
@@ -84,7 +89,7 @@ fn role(who: &Who) -> Option<String> {
 }
 
 /// The beginning of a container's id, as the engines show it.
-fn short(id: &str) -> &str {
+pub(super) fn short(id: &str) -> &str {
     id.get(..12).unwrap_or(id)
 }
 
