@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::html_numbers::numbers;
-use super::name::{day, folder, newest, subject};
+use super::name::{day, folder, newest, subject, without};
 use super::place::below;
 use super::sections::{moment, when, who};
 use super::text::visible;
@@ -161,7 +161,7 @@ fn evidence(report: &Report, Evidence { fact, says }: &Evidence, folder: &str, o
             summary {
                 code { (below(&fact.place, folder)) } " "
                 span.witness.(fact.witness.name()) { (fact.witness.name()) } " "
-                (visible(says))
+                (visible(&without(says, folder)))
             }
             pre { (visible(fact.text.trim_end())) }
             @if around.len() > 1 {

@@ -1,6 +1,6 @@
 //! The moments of a report on one clock: deaths, what the witnesses tell, and how far each input reaches.
 
-use super::name::folder;
+use super::name::{folder, without};
 use super::place::below;
 use super::text::visible;
 use super::{Entry, Report};
@@ -91,7 +91,7 @@ pub(super) fn events(report: &Report) -> Option<(Clock<'_>, Vec<Event<'_>>, usiz
     let mut all: Vec<Told<'_>> = Vec::new();
     for Entry { verdict, .. } in &report.deaths {
         for Evidence { fact, says } in verdict.because.iter().chain(&verdict.against).chain(&verdict.aside) {
-            let text = format!("{}: {}: {}", below(&fact.place, folder), visible(says), visible(&fact.text));
+            let text = format!("{}: {}: {}", below(&fact.place, folder), visible(&without(says, folder)), visible(&fact.text));
             all.push((moment(fact), kind(fact.witness), &fact.place.input, text));
         }
     }

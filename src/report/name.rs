@@ -42,6 +42,11 @@ pub(super) fn folder(report: &Report) -> &str {
     &first[..end]
 }
 
+/// A sentence that names inputs, without the folder of all of them.
+pub(super) fn without(text: &str, folder: &str) -> String {
+    if folder.len() > 1 { text.replace(folder, "") } else { text.to_owned() }
+}
+
 /// The newest moment that the inputs tell of, by a clock that knows the year.
 pub(super) fn newest(report: &Report) -> Option<Stamp> {
     let spans = report.inputs.iter().filter_map(|input| Some(input.span?.1));

@@ -54,7 +54,10 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     let end = (tail..=tail + (text.len() - tail) / 2).find(|at| is_border(text, *at));
     let right = text.get(end.unwrap_or(tail)..).unwrap_or_default().trim_start();
     let head = take(text.chars(), room.saturating_sub(columns(right))).len();
-    let start = (head / 2..=head).rev().find(|at| is_border(text, *at));
+    // A name without the value that followed it would take the value after the gap, so that the end of a clause is best.
+    let clause = |at: &usize| is_border(text, *at) && text.get(..*at).is_some_and(|left| left.ends_with([',', ';']));
+    let clause = (head / 2..=head).rev().find(clause);
+    let start = clause.or_else(|| (head / 2..=head).rev().find(|at| is_border(text, *at)));
     let left = text.get(..start.unwrap_or(head)).unwrap_or_default().trim_end();
     let before = if start.is_some() || left.is_empty() { " " } else { "" };
     let after = if end.is_some() || right.is_empty() { " " } else { "" };
@@ -167,6 +170,8 @@ mod tests {
             }
         }
         let id = "6dceaf0149ad".repeat(6);
+        let fields = "State.Status exited, State.OOMKilled false, ExitCode 137, HostConfig.Memory 0 (no limit)";
+        assert_eq!(super::cut(fields, 66), "State.Status exited, State.OOMKilled false, … 0 (no limit)");
         assert_eq!(super::cut(&id, 20), format!("{}…{}", &id[..12], &id[id.len() - 5..]));
     }
 
