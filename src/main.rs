@@ -188,10 +188,10 @@ fn pass_on(options: &Options, common: &Common) -> io::Result<u8> {
         None => Source::stream("-".into(), tee.clone()),
     };
     let mut report = examine(&[source], Vec::new(), options);
+    tee.drain();
     if let Some(source) = tape.and_then(|tape| tape.replay("-")) {
         context::add(&[source], [&mut report]);
     }
-    tee.drain();
     if tee.was_left() {
         report.notes.push(Note::remark(&"-".into(), "the reader of standard output left: nothing was read after that"));
     }

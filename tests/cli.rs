@@ -308,11 +308,11 @@ fn an_archive_may_come_in_any_pieces() {
 fn screen(files: &[(&str, &[u8])]) -> String {
     let folder = folder(files);
     let root = folder.path().join("a folder with a long name/and another one in it");
-    fs::create_dir_all(&root).unwrap();
+    fs::create_dir_all(&root).expect("there is room for a folder");
     for (name, _) in files {
-        fs::rename(folder.path().join(name), root.join(name)).unwrap();
+        fs::rename(folder.path().join(name), root.join(name)).expect("both lie in one folder");
     }
-    String::from_utf8(run(Path::new("."), &[&*root.to_string_lossy()]).stdout).unwrap()
+    String::from_utf8(run(Path::new("."), &[&*root.to_string_lossy()]).stdout).expect("reports are UTF-8")
 }
 
 #[test]

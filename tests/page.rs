@@ -9,6 +9,9 @@ use tempfile::TempDir;
 /// Names under which a browser may be installed.
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
+/// What is said where none is.
+const ABSENT: &str = "no browser is installed: not tested";
+
 /// A frame of a phone's width around the page, and a script that tells how wide the page is in it. A window cannot be made so narrow.
 const PHONE: &str = "<!doctype html><title>?</title><iframe src='page.html' style='border:0;width:390px;height:900px'></iframe>
 <script>
@@ -29,10 +32,7 @@ struct Room {
 impl Room {
     fn new() -> Option<Self> {
         let browser = BROWSERS.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok());
-        if browser.is_none() {
-            eprintln!("no browser is installed: not tested");
-        }
-        Some(Self { browser: browser?, folder: TempDir::new().unwrap() })
+        Some(Self { browser: browser?, folder: TempDir::new().expect("a temporary folder can be made") })
     }
 
     fn write(&self, arguments: &[&str], case: &str) -> PathBuf {
@@ -40,7 +40,7 @@ impl Room {
         let case = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(case);
         let mut coroner = Command::new(env!("CARGO_BIN_EXE_coroner"));
         coroner.args(arguments).arg(&case).args(["-f", "html", "-o"]).arg(&page);
-        assert!(coroner.status().unwrap().success());
+        assert!(coroner.status().expect("the program starts").success());
         page
     }
 
@@ -54,13 +54,13 @@ impl Room {
             "--allow-file-access-from-files",
         ]);
         browser.args(options).arg(format!("--user-data-dir={}", self.folder.path().join("profile").display()));
-        browser.arg(page).output().unwrap()
+        browser.arg(page).output().expect("the browser starts")
     }
 }
 
 #[test]
 fn a_browser_loads_the_page_without_an_error() {
-    let Some(room) = Room::new() else { return };
+    let Some(room) = Room::new() else { return eprintln!("{ABSENT}") };
     for command in [&[][..], &["scan"]] {
         let page = room.write(command, "oom-kill/docker20-oom-child-main-exit1");
         let output = room.look(&["--dump-dom"], &page);
@@ -74,7 +74,7 @@ fn a_browser_loads_the_page_without_an_error() {
 
 #[test]
 fn nothing_is_wider_than_a_phone() {
-    let Some(room) = Room::new() else { return };
+    let Some(room) = Room::new() else { return eprintln!("{ABSENT}") };
     let cases = ["oom-kill/docker20-oom-restart-loop", "oom-kill/docker20-oom-parent-cgroup", "shm-exhaustion/docker26-shm-bus"];
     for (command, case) in cases.iter().flat_map(|case| [(&[][..], case), (&["scan"][..], case)]) {
         room.write(command, case);
@@ -89,7 +89,7 @@ fn nothing_is_wider_than_a_phone() {
 
 #[test]
 fn paper_is_not_left_blank() {
-    let Some(room) = Room::new() else { return };
+    let Some(room) = Room::new() else { return eprintln!("{ABSENT}") };
     let page = room.write(&[], "oom-kill/docker20-oom-restart-loop");
     let sheets = room.folder.path().join("page.pdf");
     room.look(&[&format!("--print-to-pdf={}", sheets.display()), "--no-pdf-header-footer"], &page);

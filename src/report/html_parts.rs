@@ -106,10 +106,10 @@ fn remedy(list: &[Advice]) -> Markup {
 fn prose(text: &str) -> Markup {
     let parts = visible(text);
     // Without a partner a backtick is one.
-    let paired = parts.matches('`').count() % 2 == 0;
+    let paired = parts.matches('`').count().is_multiple_of(2);
     html! {
         @if paired {
-            @for (index, part) in parts.split('`').enumerate() { @if index % 2 == 0 { (part) } @else { code { (part) } } }
+            @for (index, part) in parts.split('`').enumerate() { @if index.is_multiple_of(2) { (part) } @else { code { (part) } } }
         } @else { (parts) }
     }
 }

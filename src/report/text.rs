@@ -71,7 +71,8 @@ fn is_border(text: &str, at: usize) -> bool {
     // Marks that stand inside numbers, times and names; a comma does so only before a digit.
     let inside = |c: char| c.is_alphanumeric() || "_.,:=-+%\\".contains(c);
     let opened = "([{<".contains(left) || ")]}>:,;".contains(right);
-    !opened && !(inside(left) && inside(right)) || left == ',' && !right.is_ascii_digit()
+    let within = inside(left) && inside(right) && (left != ',' || right.is_ascii_digit());
+    !(opened || within)
 }
 
 /// As many characters as fit into a width.
