@@ -103,7 +103,8 @@ fn paper_is_not_left_blank() {
 fn title_and_heading_name_the_incident_and_its_day() {
     let folder = TempDir::new().unwrap();
     let page = |input: &Path| {
-        let output = Command::new(env!("CARGO_BIN_EXE_coroner")).arg(input).args(["-f", "html"]).output().unwrap();
+        let mut coroner = Command::new(env!("CARGO_BIN_EXE_coroner"));
+        let output = coroner.arg(input).args(["-f", "html"]).current_dir(folder.path()).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
     let case = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/oom-kill/docker20-oom-parent-cgroup");
@@ -112,9 +113,15 @@ fn title_and_heading_name_the_incident_and_its_day() {
     assert!(told.contains("container lab-c-oom-parent-cgroup, 2026-12-01</span></h1>"), "{told}");
     assert!(told.contains("6 inputs, which tell up to") && told.contains("<span class=\"grade proven\">"), "{told}");
     // Where nobody has a name the input has one.
-    let log = folder.path().join("llama finetune.log");
-    fs::write(&log, "RuntimeError: DataLoader worker (pid 8107) is killed by signal: Killed. \n").unwrap();
-    assert!(page(&log).contains("<title>SIGKILL OOM: llama finetune.log</title>"));
+    fs::create_dir(folder.path().join("llama finetune")).unwrap();
+    fs::write(
+        folder.path().join("llama finetune/stdout.log"),
+        "RuntimeError: DataLoader worker (pid 8107) is killed by signal: Killed. \n",
+    )
+    .unwrap();
+    for input in ["llama finetune/stdout.log", "llama finetune"] {
+        assert!(page(Path::new(input)).contains("<title>SIGKILL OOM: llama finetune/stdout.log</title>"));
+    }
 }
 
 #[test]

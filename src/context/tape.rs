@@ -7,7 +7,7 @@ use crate::input::Source;
 use crate::line::looks_binary;
 
 /// How much of each end is kept, in bytes. What kills a job is told at the end of its log, and how it was started at the beginning.
-const KEPT: usize = 8 << 20;
+const KEPT: usize = 4 << 20;
 
 /// What was kept of one stream. Clones share it.
 #[derive(Clone, Debug, Default)]

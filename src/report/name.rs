@@ -21,12 +21,16 @@ pub(super) fn subject(report: &Report) -> Option<String> {
         let host = || who.host.as_ref().map(|host| format!("machine {host}"));
         pod.or_else(job).or_else(container).or_else(unit).or_else(host)
     });
-    let last = |path: &str| path.trim_end_matches(['/', '!']).rsplit('/').next().unwrap_or_default().to_owned();
-    let input = || match report.inputs.as_slice() {
-        [only] => Some(last(&only.name)),
-        _ => Some(last(folder(report))),
+    let last = |path: &str, parts: usize| {
+        let path = path.trim_end_matches(['/', '!']);
+        path.rmatch_indices('/').nth(parts - 1).map_or(path, |(slash, _)| &path[slash + 1..]).to_owned()
     };
-    named.or_else(input).filter(|name| !name.is_empty() && name != "-").map(|name| visible(&name))
+    let input = || match report.inputs.as_slice() {
+        // A file may be called `stdout.log`: its folder says more.
+        [only] => Some(last(&only.name, 2)),
+        _ => Some(last(folder(report), 1)),
+    };
+    named.or_else(input).filter(|name| !["", "-", "."].contains(&&**name)).map(|name| visible(&name))
 }
 
 /// The folder of all inputs, with its last slash; empty where they have none in common.
