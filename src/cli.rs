@@ -157,7 +157,7 @@ pub(crate) struct Scan {
     #[arg(long, help_heading = "Input")]
     pub(crate) hidden: bool,
 
-    /// Which files are one incident: each file, all of a folder, or those that belong together by their names
+    /// Which files are one incident: each file, all of a folder, or those that belong together by their names or by what records say
     #[arg(long, value_name = "HOW", value_enum, default_value_t = Group::Auto, help_heading = "Input")]
     pub(crate) group: Group,
 
@@ -172,7 +172,7 @@ pub(crate) struct Scan {
 /// Which files are one incident.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Group {
-    /// Those that belong together by their names
+    /// Those that belong together by their names or by what records say
     Auto,
     /// Each file
     File,

@@ -108,7 +108,8 @@ fn entry(death: Death, verdict: Verdict, context: &Context, index: usize, option
     Entry {
         signal: death.signal.or_else(|| death.exit_code.and_then(Signal::from_status)),
         exit_code: death.exit_code,
-        when: death.when(),
+        // A line of the kernel's may tell nothing but the time since boot.
+        when: death.when().or_else(|| death.facts.iter().find_map(|fact| fact.boot)),
         count: death.count.max(1),
         follows: (death.consequence && index > 0).then_some(0),
         memory,

@@ -51,7 +51,8 @@ pub(crate) fn follow(
 ) -> io::Result<()> {
     let name: Arc<str> = path.to_string_lossy().into();
     let mut stream = Stream::new(&name);
-    let mut feed = if path.as_os_str() == "-" { Feed::Pipe(pipe()) } else { Feed::File { path, open: None, at: 0 } };
+    let mut feed =
+        if path.as_os_str() == "-" { Feed::Pipe(pipe(Box::new(io::stdin()))) } else { Feed::File { path, open: None, at: 0 } };
     let mut begun = false;
     let mut told: HashMap<(u64, Option<u32>), (Cause, Grade)> = HashMap::new();
     let mut changed: Option<Instant> = None;
@@ -134,10 +135,9 @@ fn key(entry: &Entry) -> (u64, Option<u32>) {
 pub(crate) type Pieces = Receiver<io::Result<Vec<u8>>>;
 
 /// Standard input, read by a thread of its own: a pipe may stay silent for hours.
-pub(crate) fn pipe() -> Pieces {
+pub(crate) fn pipe(mut stdin: Box<dyn Read + Send>) -> Pieces {
     let (give, take) = sync_channel(16);
     thread::spawn(move || {
-        let mut stdin = io::stdin().lock();
         let mut buffer = vec![0; 64 << 10];
         loop {
             let piece = match stdin.read(&mut buffer) {

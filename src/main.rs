@@ -11,7 +11,7 @@ mod pipe;
 mod size;
 mod tee;
 
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, IsTerminal as _, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -19,6 +19,7 @@ use std::sync::Arc;
 use clap::CommandFactory as _;
 
 use cli::{Arguments, Command, Common, Scan, When};
+use coroner::context::{self, Tape};
 use coroner::examine::{Options, examine};
 use coroner::input::walk::Choice;
 use coroner::input::{self, Source};
@@ -62,15 +63,17 @@ fn run(mut arguments: Arguments) -> io::Result<u8> {
         }
         arguments.paths.push(PathBuf::from("-"));
     }
+    let tape = tape(&arguments.common);
     // Listed before the outputs are opened: a report under way is no input.
-    let (sources, notes) = input::open(&arguments.paths, io::stdin());
+    let (sources, notes) = input::open(&arguments.paths, recorded(io::stdin(), tape.as_ref()));
     let mut outputs = Outputs::open(&arguments.common, &arguments.paths, false)?;
     if outputs.are_early() && arguments.paths.iter().all(|path| path.as_os_str() == "-") && pipe::is_pipe() {
-        return as_it_comes(&options, outputs, &arguments.common);
+        return as_it_comes(&options, outputs, &arguments.common, tape);
     }
     let mut report = examine(&sources, notes, &options);
-    if outputs.has(Format::Html) {
-        coroner::context::add(&sources, &mut report);
+    if let Some(tape) = tape {
+        let sources: Vec<Source<'_>> = sources.into_iter().chain(tape.replay("-")).collect();
+        context::add(&sources, [&mut report]);
     }
     outputs.write(&report)?;
     if outputs.has(Format::Gitlab) {
@@ -98,10 +101,14 @@ fn answer(command: &Command, when: When) -> io::Result<u8> {
 }
 
 /// Examines a pipe for a reader who need not wait for its end. Files get the last report only.
-fn as_it_comes(options: &Options, mut outputs: Outputs, common: &Common) -> io::Result<u8> {
-    let (report, news) = pipe::watch(options, &mut |report| outputs.tell(report))?;
+fn as_it_comes(options: &Options, mut outputs: Outputs, common: &Common, tape: Option<Tape>) -> io::Result<u8> {
+    let stdin = recorded(io::stdin(), tape.as_ref());
+    let (mut report, news) = pipe::watch(stdin, options, &mut |report| outputs.tell(report))?;
     if news {
         outputs.tell(&report)?;
+    }
+    if let Some(source) = tape.and_then(|tape| tape.replay("-")) {
+        context::add(&[source], [&mut report]);
     }
     outputs.rest(&report)?;
     outputs.keep()?;
@@ -130,6 +137,7 @@ fn many(scan: &Scan) -> io::Result<u8> {
         grouping: scan.group.grouping(),
         workers: usize::from(scan.jobs),
         options: Options { platforms: scan.common.platform.clone() },
+        context: shows_context(&scan.common),
     };
     let stop = interrupt::flag()?;
     let mut outputs = Outputs::open(&scan.common, &scan.paths, false)?;
@@ -180,8 +188,13 @@ fn pass_on(options: &Options, common: &Common) -> io::Result<u8> {
     let _stop = interrupt::flag()?;
     let mut outputs = Outputs::open(common, &[], true)?;
     let mut tee = Tee::default();
-    let mut report = examine(&[Source::stream("-".into(), tee.clone())], Vec::new(), options);
+    let tape = tape(common);
+    let source = Source::stream("-".into(), recorded(tee.clone(), tape.as_ref()));
+    let mut report = examine(&[source], Vec::new(), options);
     tee.drain();
+    if let Some(source) = tape.and_then(|tape| tape.replay("-")) {
+        context::add(&[source], [&mut report]);
+    }
     if tee.was_left() {
         report.notes.push(Note::remark(&"-".into(), "the reader of standard output left: nothing was read after that"));
     }
@@ -190,6 +203,24 @@ fn pass_on(options: &Options, common: &Common) -> io::Result<u8> {
     match tee.failure() {
         Some(error) => Err(at(Path::new(STDOUT), &error)),
         None => Ok(code(&report, common)),
+    }
+}
+
+/// Whether a format shows the lines around the evidence.
+fn shows_context(common: &Common) -> bool {
+    common.format.iter().any(|target| target.format == Format::Html)
+}
+
+/// Where standard input is recorded on, for such a format.
+fn tape(common: &Common) -> Option<Tape> {
+    shows_context(common).then(Tape::default)
+}
+
+/// A reader of which is recorded what is read, if there is a tape.
+fn recorded(reader: impl Read + Send + 'static, tape: Option<&Tape>) -> Box<dyn Read + Send> {
+    match tape {
+        Some(tape) => Box::new(tape.record(reader)),
+        None => Box::new(reader),
     }
 }
 

@@ -38,8 +38,12 @@ pub(crate) fn is_pipe() -> bool {
 
 /// Examines standard input. While it stays open, `early` gets what is known soon after a death was told, and again when more
 /// becomes known; the report at the end is given back, and whether it holds more than `early` had.
-pub(crate) fn watch(options: &Options, early: &mut dyn FnMut(&Report) -> io::Result<()>) -> io::Result<(Report, bool)> {
-    let pieces = pipe();
+pub(crate) fn watch(
+    stdin: Box<dyn Read + Send>,
+    options: &Options,
+    early: &mut dyn FnMut(&Report) -> io::Result<()>,
+) -> io::Result<(Report, bool)> {
+    let pieces = pipe(stdin);
     let (mut head, mut failed) = (Vec::<u8>::new(), None);
     // What it is shows in its first bytes, in however small pieces they come; a line that is all there is needs no more of them.
     while head.len() < WORD && failed.is_none() {

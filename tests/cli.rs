@@ -496,3 +496,47 @@ fn a_counter_at_zero_speaks_against_memory_only_after_the_death() {
     let before = report_on(format!("+ cat /sys/fs/cgroup/memory.events\n{zero}{killed}").as_bytes());
     assert_eq!(before["verdict"]["cause"], "oom-suspected");
 }
+
+/// The report for people on files that are named with a long path.
+fn screen(files: &[(&str, &[u8])]) -> String {
+    let folder = folder(files);
+    let root = folder.path().join("a folder with a long name/and another one in it");
+    fs::create_dir_all(&root).expect("there is room for a folder");
+    for (name, _) in files {
+        fs::rename(folder.path().join(name), root.join(name)).expect("both lie in one folder");
+    }
+    String::from_utf8(run(Path::new("."), &[&*root.to_string_lossy()]).stdout).expect("reports are UTF-8")
+}
+
+#[test]
+fn a_size_that_cannot_be_worked_out_takes_two_lines() {
+    let hint = "ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).\n";
+    let killed = "RuntimeError: DataLoader worker (pid 301) is killed by signal: Bus error. It is possible that dataloader's \
+                  workers are out of shared memory. Please try to raise your shared memory limit.\n";
+    let gone = "RuntimeError: DataLoader worker (pid(s) 301) exited unexpectedly\n";
+    let log = format!("batch size 256, 16 workers, prefetch factor 2\n{hint}{killed}\n{gone}");
+    let text = screen(&[("train.log", log.as_bytes()), ("notes.txt", b"nothing here\n")]);
+    // No folder stands before each place, and what is lacking for the size is said with what to type.
+    assert!(!text.contains("and another one"), "{text}");
+    assert!(text.contains("workers 16 (train.log:1), prefetch 2 (train.log:1), batch size 256 (train.log:1)"), "{text}");
+    assert!(text.contains("unknown   batch bytes   coroner size --from LOG --batch-bytes SIZE"), "{text}");
+}
+
+#[test]
+fn other_deaths_tell_who_died_and_do_not_fill_the_screen() {
+    let lines: String = (0..20)
+        .map(|n| {
+            let pid = 5100 + n;
+            format!(
+                "[  {}.000000] burst_{n}[{pid}]: segfault at 10 ip 000055e81bc213c0 sp 00007ffedbb6ca00 error 6 in hog[13c0,55e81bc21000+1000]\n",
+                100 + n
+            )
+        })
+        .collect();
+    let text = screen(&[("dmesg.txt", lines.as_bytes())]);
+    let (_, others) = text.split_once("other deaths\n").unwrap_or_else(|| panic!("{text}"));
+    let others: Vec<&str> = others.lines().collect();
+    assert_eq!(others.len(), 7, "{text}");
+    assert!(others[..6].iter().all(|line| line.contains("(pid 51")), "{text}");
+    assert_eq!(others[6], "  and 13 more; --format json has them all", "{text}");
+}

@@ -277,8 +277,7 @@ fn what_could_not_be_read_or_has_nothing_in_it_is_named_in_every_format() {
             let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
             for words in ["gone.log", "no such file or directory", "bare", "a folder without files", "not text"] {
                 let words = if *format == Format::Junit && words == "not text" { "skipped" } else { words };
-                let absent = command == ["scan"] && *format == Format::Html && words == "not text";
-                assert!(absent || text.contains(words), "{command:?} {} does not say {words}: {text}", format.name());
+                assert!(text.contains(words), "{command:?} {} does not say {words}: {text}", format.name());
             }
         }
         for nothing in [&["empty.log"][..], &["core.bin"], &["bare"], &["empty.log", "core.bin"]] {
@@ -357,6 +356,59 @@ fn devices_end() {
             let report: Value = serde_json::from_slice(&output.stdout).unwrap();
             assert_eq!(report["verdict"]["class"], "none", "{device}");
             assert!(!report["notes"].as_array().unwrap().is_empty(), "{device}");
+        }
+    }
+}
+
+/// A log in which the death stands among other lines, and what its page says of them.
+const LOADED: &str = "loading the data\nepoch 0\nRuntimeError: DataLoader worker (pid 8107) is killed by signal: Killed. \n";
+
+#[test]
+fn a_page_has_the_lines_around_the_evidence_wherever_the_log_came_from() {
+    let folder = files(&[("a/one.log", LOADED), ("b/two.log", &LOADED.replace("8107", "8108"))]);
+    let pack = |name: &str| {
+        let mut tar = tar::Builder::new(fs::File::create(folder.path().join(name)).unwrap());
+        tar.append_dir_all("a", folder.path().join("a")).unwrap();
+        tar.append_dir_all("b", folder.path().join("b")).unwrap();
+        tar.finish().unwrap();
+    };
+    pack("logs.tar");
+    let shown = |page: &[u8]| String::from_utf8_lossy(page).matches("loading the data").count();
+    let path = |name: &str| fs::File::open(folder.path().join(name)).unwrap();
+    assert_eq!(shown(&run(folder.path(), &["scan", "a", "b", "-f", "html"]).stdout), 2);
+    assert_eq!(shown(&run(folder.path(), &["scan", "logs.tar", "-f", "html"]).stdout), 2);
+    assert_eq!(shown(&run(folder.path(), &["a", "-f", "html"]).stdout), 1);
+    let pipe = |arguments: &[&str], name: &str| {
+        let mut child =
+            program().args(arguments).current_dir(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        std::io::copy(&mut path(name), &mut child.stdin.take().unwrap()).unwrap();
+        child.wait_with_output().unwrap().stdout
+    };
+    assert_eq!(shown(&pipe(&["-f", "html"], "a/one.log")), 1);
+    assert_eq!(shown(&pipe(&["-f", "html"], "logs.tar")), 2);
+    assert_eq!(pipe(&["--tee", "-f", "html=page.html"], "a/one.log"), LOADED.as_bytes());
+    assert_eq!(shown(&fs::read(folder.path().join("page.html")).unwrap()), 1);
+}
+
+#[test]
+fn a_list_quotes_no_part_of_a_number() {
+    let pid = 1_234_567_u64;
+    let pads = (0..70).map(|n| {
+        let line = format!(
+            "[  100.000000] Memory cgroup out of memory: Killed process {pid} ({}) total-vm:{pid}kB, anon-rss:{pid}kB, file-rss:0kB, \
+             shmem-rss:0kB, UID:0 pgtables:2392kB oom_score_adj:0\n",
+            "p".repeat(n % 15 + 1)
+        );
+        (format!("{}/{}.log", n, "d".repeat(n)), line)
+    });
+    let list: Vec<(String, String)> = pads.collect();
+    let list: Vec<(&str, &str)> = list.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let folder = files(&list);
+    for format in ["human", "brief", "markdown", "html"] {
+        let text = String::from_utf8(run(folder.path(), &["scan", ".", "-f", format]).stdout).unwrap();
+        assert!(text.contains("Killed process"), "{text}");
+        for number in text.split(|c: char| !c.is_ascii_digit()).filter(|word| word.len() > 2 && word.starts_with("123")) {
+            assert_eq!(number, "1234567", "{text}");
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::archive::{self, Found, Holds, Sink};
 use super::rotation;
 use super::zip::Directory;
-use super::{Source, again, reason};
+use super::{Again, Source, again, reason};
 use crate::note::Note;
 
 /// The path that is standard input; a file of that name is `./-`.
@@ -28,6 +28,14 @@ pub(crate) struct Leaf {
 enum At {
     Path(PathBuf),
     Member(Arc<Directory>, usize),
+}
+
+impl Again for Leaf {
+    fn again(&self, sink: &mut Sink<'_>) {
+        if self.path().is_none_or(Path::is_file) {
+            self.each(sink);
+        }
+    }
 }
 
 impl Leaf {

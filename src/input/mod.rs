@@ -22,6 +22,21 @@ use walkdir::WalkDir;
 use crate::note::Note;
 use archive::Found;
 
+/// What can be read once more.
+pub trait Again {
+    /// Reads it from its beginning, or all files in it where it is an archive. A pipe is left alone: to open it once more waits
+    /// for a writer that may never come.
+    fn again(&self, sink: &mut archive::Sink<'_>);
+}
+
+impl Again for Source<'_> {
+    fn again(&self, sink: &mut archive::Sink<'_>) {
+        if self.path().is_none_or(Path::is_file) {
+            self.each(sink);
+        }
+    }
+}
+
 /// Something to read: a name and a way to get at the bytes. Nothing is opened before it is read, so that a folder of ten
 /// thousand files does not take ten thousand descriptors.
 pub struct Source<'a> {

@@ -40,7 +40,8 @@ pub(super) fn complete(who: &mut Who, about: &Who) {
     }
 }
 
-/// Evidence is quoted, and a line may have megabytes: its middle is left out.
+/// Evidence is quoted, and a line may have megabytes: its middle is left out. A number that is cut reads as another one, so
+/// that the last word before the gap and the first one after it go as well, where there are blanks.
 pub(super) fn cut(text: &str) -> String {
     if text.len() <= EVIDENCE {
         return text.to_owned();
@@ -48,5 +49,26 @@ pub(super) fn cut(text: &str) -> String {
     let half = EVIDENCE / 2;
     let head = (0..=half).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let tail = (text.len() - half..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
-    format!("{} … {}", &text[..head], &text[tail..])
+    let (head, tail) = (&text[..head], &text[tail..]);
+    let before = head.rsplit_once(' ').map(|(whole, _)| whole).filter(|whole| whole.len() > half / 2);
+    let after = tail.split_once(' ').map(|(_, whole)| whole).filter(|whole| whole.len() > half / 2);
+    let before = before.map_or_else(|| head.to_owned(), |whole| format!("{whole} "));
+    let after = after.map_or_else(|| tail.to_owned(), |whole| format!(" {whole}"));
+    format!("{before}…{after}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EVIDENCE, cut};
+
+    #[test]
+    fn the_words_on_both_sides_of_the_gap_are_whole() {
+        let text = "12345 ".repeat(EVIDENCE);
+        for shift in 0..6 {
+            let cut = cut(&text[shift..]);
+            let (left, right) = cut.split_once(" … ").unwrap();
+            assert!(left.ends_with(" 12345") && right.starts_with("12345 ") && cut.len() <= EVIDENCE + 5, "{cut}");
+        }
+        assert!(cut(&"1".repeat(2 * EVIDENCE)).contains("1…1"));
+    }
 }

@@ -4,29 +4,32 @@ use std::io;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::html_parts::{body, heading};
+use super::html_parts::{answer, body, heading, told};
+use super::name::{later, newest, title};
 use super::rolls::CAUSES;
+use super::sections::moment;
 use super::series::{self, Incident};
 use super::text::visible;
 use super::{Report, Tally};
+use crate::time::Stamp;
 use crate::verdict::Class;
 
 const STYLE: &str = include_str!("page.css");
 
 /// Writes the report.
 pub(super) fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
-    let title = match report.verdict.cause.class() {
-        Class::None => "nothing died".to_owned(),
-        class => format!("{}: {}", class.title(), report.verdict.cause.slug()),
-    };
-    writeln!(out, "{}", top(&title).into_string())?;
+    writeln!(out, "{}", top(&title(report)).into_string())?;
     writeln!(out, "{}", heading(report).into_string())?;
     writeln!(out, "{}", body(report).into_string())?;
     bottom(out)
 }
 
 /// Many incidents on one page, each folded.
-pub(super) struct Roll;
+#[derive(Default)]
+pub(super) struct Roll {
+    /// The newest moment that any of them tells.
+    newest: Option<Stamp>,
+}
 
 impl series::Roll for Roll {
     fn begin(&mut self, out: &mut dyn io::Write) -> io::Result<()> {
@@ -34,7 +37,8 @@ impl series::Roll for Roll {
     }
 
     fn incident(&mut self, Incident { name, report }: Incident<'_>, out: &mut dyn io::Write) -> io::Result<()> {
-        let class = report.verdict.cause.class();
+        let (verdict, class) = (&report.verdict, report.verdict.cause.class());
+        self.newest = self.newest.into_iter().chain(newest(report)).reduce(later);
         if class == Class::None {
             return Ok(());
         }
@@ -42,10 +46,11 @@ impl series::Roll for Roll {
             details.incident {
                 summary {
                     strong { (visible(name)) }
-                    span.verdict.(class.slug()) { (class.title()) }
-                    span { (report.verdict.cause.slug()) ", " (report.verdict.grade.slug()) }
+                    span.answer { span.verdict.(class.slug()) { (class.title()) } " " (answer(verdict.cause, verdict.grade)) }
+                    @if let Some(when) = report.deaths.first().and_then(|root| root.when) { time { (moment(when)) } }
+                    span.says { (visible(&verdict.summary)) }
                 }
-                (heading(report))
+                section { (told(report)) }
                 (body(report))
             }
         };
@@ -53,26 +58,30 @@ impl series::Roll for Roll {
     }
 
     fn end(&mut self, tally: &Tally, out: &mut dyn io::Write) -> io::Result<()> {
-        writeln!(out, "{}", summary(tally).into_string())?;
+        writeln!(out, "{}", summary(tally, self.newest).into_string())?;
         bottom(out)
     }
 }
 
 /// The style lifts the summary above the incidents, which are written before it is known.
-fn summary(tally: &Tally) -> Markup {
+fn summary(tally: &Tally, newest: Option<Stamp>) -> Markup {
     let classes = [Class::OomKill, Class::ShmExhaustion, Class::Unknown, Class::None];
     html! {
         header.first {
             h1 { "What died" }
             @if tally.stopped { p { "The work was stopped before its end." } }
-            p { (tally.incidents) " incidents in " (tally.inputs) " inputs" }
+            p {
+                (tally.extent())
+                @if let Some(newest) = newest { ", which tell up to " time { (moment(newest)) } }
+            }
+            @if tally.binary > 0 { p { (tally.binary) " not text: skipped" } }
             p.classes {
                 @for class in classes {
                     @if tally.class(class) > 0 { span.verdict.(class.slug()) { (tally.class(class)) " " (class.title()) } }
                 }
             }
             @if !tally.common(1).is_empty() {
-                table {
+                table.causes {
                     @for (cause, count) in tally.common(CAUSES) {
                         tr { td.number { (count) } td { code { (cause.slug()) } } td { (cause.title()) } }
                     }

@@ -1,30 +1,53 @@
-//! The parts of the page: verdict, evidence, memory against its limit, remedy, notes.
+//! The parts of the page: verdict, remedy, evidence, other deaths, what was read.
 
 use maud::{Markup, html};
 
-use super::sections::{when, who};
-use super::text::{cut, visible};
-use super::{Entry, MemoryPicture, Report, timeline};
+use super::html_numbers::numbers;
+use super::name::{day, folder, newest, subject, without};
+use super::place::below;
+use super::sections::{moment, when, who};
+use super::text::visible;
+use super::{Entry, Report, timeline};
 use crate::remedy::Advice;
-use crate::remedy::sizing::Sizing;
 use crate::units::Bytes;
-use crate::verdict::{Class, Evidence, Lacking, Verdict};
+use crate::verdict::{Cause, Class, Evidence, Grade, Lacking, Verdict};
 
 /// Most deaths after the root that get a section of their own.
 const OTHERS: usize = 50;
 
-/// The answer: class, cause, grade, one sentence, when and who.
+/// The answer: class, incident and day, cause, grade, one sentence, when and who.
 pub(super) fn heading(report: &Report) -> Markup {
     let Verdict { cause, grade, summary, .. } = &report.verdict;
-    let root = report.deaths.first();
+    let about: Vec<String> = [subject(report), day(report)].into_iter().flatten().collect();
     html! {
         header {
-            h1.(cause.class().slug()) { (cause.class().title()) }
-            p.cause {
-                @if cause.class() != Class::None { code { (cause.slug()) } ", " (grade.slug()) ": " (cause.title()) }
+            h1 {
+                span.(cause.class().slug()) { (cause.class().title()) }
+                @if !about.is_empty() { " " span.subject { (about.join(", ")) } }
             }
+            @if cause.class() != Class::None { p.cause { (answer(*cause, *grade)) ": " (cause.title()) } }
             p.summary { (visible(summary)) }
-            @if let Some(root) = root { (facts(root)) }
+            (told(report))
+        }
+    }
+}
+
+/// The cause, and how sure it is.
+pub(super) fn answer(cause: Cause, grade: Grade) -> Markup {
+    html! { span.grade.(grade.slug()) { (grade.slug()) } " " code { (cause.slug()) } }
+}
+
+/// When and who, and what the page rests on. It has no clock of its own, so that the same inputs make the same page.
+pub(super) fn told(report: &Report) -> Markup {
+    let count = report.inputs.len();
+    html! {
+        dl {
+            @if let Some(root) = report.deaths.first() { (facts(root)) }
+            dt { "read" }
+            dd {
+                (count) @if count == 1 { " input" } @else { " inputs" }
+                @if let Some(newest) = newest(report) { ", which tell up to " time { (moment(newest)) } }
+            }
         }
     }
 }
@@ -32,12 +55,10 @@ pub(super) fn heading(report: &Report) -> Markup {
 /// When and who.
 fn facts(entry: &Entry) -> Markup {
     html! {
-        dl {
-            @for (name, text) in [("when", when(entry)), ("who", who(entry))] {
-                @if let Some(text) = text { dt { (name) } dd { (visible(&text)) } }
-            }
-            @if let Some(signal) = entry.signal { dt { "signal" } dd { (signal.name()) } }
+        @for (name, text) in [("when", when(entry)), ("who", who(entry))] {
+            @if let Some(text) = text { dt { (name) } dd { (visible(&text)) } }
         }
+        @if let Some(signal) = entry.signal { dt { "signal" } dd { (signal.name()) } }
     }
 }
 
@@ -71,7 +92,7 @@ fn remedy(list: &[Advice]) -> Markup {
                 ol.steps {
                     @for advice in list {
                         li {
-                            p { (visible(&advice.text)) }
+                            p { (prose(&advice.text)) }
                             @if let Some(command) = &advice.command { (copied(command)) }
                         }
                     }
@@ -81,20 +102,36 @@ fn remedy(list: &[Advice]) -> Markup {
     }
 }
 
+/// A sentence in which commands and fields stand between backticks.
+fn prose(text: &str) -> Markup {
+    let parts = visible(text);
+    // Without a partner a backtick is one.
+    let paired = parts.matches('`').count().is_multiple_of(2);
+    html! {
+        @if paired {
+            @for (index, part) in parts.split('`').enumerate() { @if index.is_multiple_of(2) { (part) } @else { code { (part) } } }
+        } @else { (parts) }
+    }
+}
+
 /// A command; one click selects it whole.
 fn copied(command: &str) -> Markup {
     let lines: Vec<String> = command.lines().map(visible).collect();
-    html! { pre.command tabindex="0" title="click to select" { (lines.join("\n")) } }
+    html! {
+        pre.command tabindex="0" { (lines.join("\n")) }
+        p.hint { "one click, or a long press, selects all of it" }
+    }
 }
 
 fn judgement(report: &Report, verdict: &Verdict, open: bool) -> Markup {
+    let folder = folder(report);
     let lists = [("Because", &verdict.because, open), ("Against", &verdict.against, open), ("Set aside", &verdict.aside, false)];
     html! {
         @for (name, list, open) in lists {
             @if !list.is_empty() {
                 section {
                     h2 { (name) }
-                    @for (index, proof) in list.iter().enumerate() { (evidence(report, proof, open && index < 3)) }
+                    @for (index, proof) in list.iter().enumerate() { (evidence(report, proof, folder, open && index < 3)) }
                 }
             }
         }
@@ -111,7 +148,7 @@ fn judgement(report: &Report, verdict: &Verdict, open: bool) -> Markup {
     }
 }
 
-fn evidence(report: &Report, Evidence { fact, says }: &Evidence, open: bool) -> Markup {
+fn evidence(report: &Report, Evidence { fact, says }: &Evidence, folder: &str, open: bool) -> Markup {
     let around: Vec<(u64, &str)> = match (report.context.get(&fact.place.input), fact.place.number()) {
         (Some(lines), Some(line)) => {
             let near = lines.range(line.saturating_sub(3)..=line.saturating_add(3));
@@ -122,13 +159,13 @@ fn evidence(report: &Report, Evidence { fact, says }: &Evidence, open: bool) -> 
     html! {
         details.evidence open[open] {
             summary {
-                code { (visible(&fact.place.to_string())) } " "
+                code { (below(&fact.place, folder)) } " "
                 span.witness.(fact.witness.name()) { (fact.witness.name()) } " "
-                (visible(says))
+                (visible(&without(says, folder)))
             }
             pre { (visible(fact.text.trim_end())) }
             @if around.len() > 1 {
-                details {
+                details.more {
                     summary.aside { "the lines around it" }
                     pre.around {
                         @for (number, text) in around {
@@ -138,25 +175,26 @@ fn evidence(report: &Report, Evidence { fact, says }: &Evidence, open: bool) -> 
                 }
             }
             p.aside {
-                @if let Some(at) = fact.when { (at) ", " }
+                @if let Some(at) = fact.when { time { (at) } ", " }
                 "read by " code { (fact.id) }
             }
         }
     }
 }
 
+/// A death after the root, told without being opened: which, when, and its sentence.
 fn other(report: &Report, index: usize, entry: &Entry) -> Markup {
     let Verdict { cause, grade, summary, .. } = &entry.verdict;
     html! {
-        details {
+        details.other {
             summary {
-                (index + 1) ". " span.verdict.(cause.class().slug()) { (cause.class().title()) } " "
-                code { (cause.slug()) } ", " (grade.slug())
+                (index + 1) ". " span.verdict.(cause.class().slug()) { (cause.class().title()) } " " (answer(*cause, *grade))
+                @if let Some(when) = entry.when { ", " time { (moment(when)) } }
                 @if entry.count > 1 { ", " (entry.count) " times" }
                 @if let Some(root) = entry.follows { ", follows from death " (root + 1) }
+                span.says { (visible(summary)) }
             }
-            p { (visible(summary)) }
-            (facts(entry))
+            dl { (facts(entry)) }
             (judgement(report, &entry.verdict, false))
             (numbers(entry))
             (remedy(&entry.remedy))
@@ -164,83 +202,14 @@ fn other(report: &Report, index: usize, entry: &Entry) -> Markup {
     }
 }
 
-/// Memory and /dev/shm against their limits.
-fn numbers(entry: &Entry) -> Markup {
-    html! {
-        @if let Some(picture) = &entry.memory { (memory(picture)) }
-        @if let Some(need) = &entry.sizing { (sizing(need)) }
-    }
-}
-
-fn memory(picture: &MemoryPicture) -> Markup {
-    let parts = [("anonymous", picture.anon), ("shared", picture.shmem), ("cache", picture.cache)];
-    let known: Vec<(&str, Bytes)> = parts.into_iter().filter_map(|(name, bytes)| Some((name, bytes?))).collect();
-    let used = known.iter().map(|(_, bytes)| bytes.0).fold(0, u64::saturating_add);
-    let whole = picture.limit.map_or(0, |limit| limit.0).max(used);
-    let largest = picture.tasks.iter().map(|(_, rss, _)| rss.0).max().unwrap_or(0).max(whole);
-    html! {
-        @if !known.is_empty() || !picture.tasks.is_empty() {
-            section {
-                h2 { "Memory at the kill" @if let Some(limit) = picture.limit { ", limit " (limit) } }
-                @if !known.is_empty() {
-                    div.bar { @for (name, bytes) in &known { i.(name) style=(share(bytes.0, whole)) {} } }
-                    p.legend { @for (name, bytes) in &known { span { i.(name) {} (name) " " (bytes) } } }
-                }
-                @for (process, rss, killed) in &picture.tasks {
-                    div.task {
-                        span { (cut(&visible(process), 40)) @if *killed { strong { " killed" } } }
-                        div.bar { i.alive[!*killed].killed[*killed] style=(share(rss.0, largest)) {} }
-                        span.number { (rss) }
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn sizing(need: &Sizing) -> Markup {
-    let whole = [need.bytes, need.had, need.recommended].iter().flatten().map(|bytes| bytes.0).max().unwrap_or(0);
-    html! {
-        section {
-            h2 { "How large /dev/shm must be" }
-            @for (name, bytes) in [("had", need.had), ("needed", need.bytes), ("recommended", need.recommended)] {
-                @if let Some(bytes) = bytes {
-                    div.task { span { (name) } div.bar { i.(name) style=(share(bytes.0, whole)) {} } span.number { (bytes) } }
-                }
-            }
-            details {
-                summary { "the formula and where its numbers come from" }
-                p { code { (need.formula) } }
-                div.drawing { table {
-                    @for term in &need.terms {
-                        tr {
-                            td { (term.name) }
-                            td.number { @if let Some(value) = term.value { (value) } @else { "unknown" } }
-                            td { (visible(&term.from)) }
-                        }
-                    }
-                } }
-                @for remark in &need.remarks { p { (visible(remark)) } }
-            }
-        }
-    }
-}
-
-/// A share as a width.
-fn share(part: u64, whole: u64) -> String {
-    #[allow(clippy::cast_precision_loss)]
-    let percent = if whole == 0 { 0.0 } else { part as f64 / whole as f64 * 100.0 };
-    format!("width:{percent:.2}%")
-}
-
 /// What was read and what could not be.
 fn read(report: &Report) -> Markup {
     html! {
         section {
             h2 { "Read" }
-            div.drawing { table { @for input in report.inputs.iter().take(100) {
+            table.inputs { @for input in report.inputs.iter().take(100) {
                 tr { td { (visible(&input.name)) } td { (input.kind.name()) } td.number { (input.lines) " lines" } td.number { (Bytes(input.bytes)) } }
-            } } }
+            } }
             @if report.inputs.len() > 100 { p { "and " (report.inputs.len() - 100) " more" } }
             @if !report.notes.is_empty() {
                 ul { @for note in &report.notes { li { code { (visible(&note.input)) } ": " (visible(&note.text)) } } }

@@ -4,16 +4,17 @@ use std::io;
 
 use colored::Color;
 
+use super::name::{folder, without};
 use super::page::Page;
-use super::sections::{memory, sizing, when, who};
+use super::sections::{memory, sizing, sizing_in_brief, when, who};
 use super::text::{columns, cut, fold, pad, visible};
 use super::{Entry, Report, Style};
 use crate::note::Note;
 use crate::remedy::Advice;
-use crate::seen::Kind;
+use crate::seen::{Input, Kind};
 use crate::verdict::{Class, Evidence, Lacking, Verdict};
 
-/// Most pieces of evidence under one heading; the JSON report has them all.
+/// Most pieces of evidence, and most deaths after the root, under one heading; the JSON report has them all.
 const MOST: usize = 6;
 /// Widest column of places.
 const PLACE: usize = 30;
@@ -26,18 +27,18 @@ pub(super) fn write(report: &Report, style: &Style, out: &mut dyn io::Write) -> 
     if report.is_blank() && !report.notes.is_empty() {
         // "Nothing died" would be an answer, and there is none.
         page.line("nothing was read")?;
-        return notes(page, &report.notes);
+        return notes(page, &report.notes, "");
     }
     heading(page, &report.verdict)?;
     page.hanging("", &report.verdict.summary)?;
     match report.deaths.split_first() {
         Some((root, rest)) => {
-            death(page, root)?;
+            death(page, root, folder(report))?;
             others(page, rest)?;
         }
         None => nothing(page, report)?,
     }
-    notes(page, &report.notes)
+    notes(page, &report.notes, folder(report))
 }
 
 fn heading(page: &mut Page<'_>, verdict: &Verdict) -> io::Result<()> {
@@ -50,7 +51,7 @@ fn heading(page: &mut Page<'_>, verdict: &Verdict) -> io::Result<()> {
     page.line(&format!("{title}   {}{grade}", verdict.cause.slug()))
 }
 
-fn death(page: &mut Page<'_>, entry: &Entry) -> io::Result<()> {
+fn death(page: &mut Page<'_>, entry: &Entry, folder: &str) -> io::Result<()> {
     let facts = [("when", when(entry)), ("who", who(entry))];
     if facts.iter().any(|(_, text)| text.is_some()) {
         page.line("")?;
@@ -60,17 +61,19 @@ fn death(page: &mut Page<'_>, entry: &Entry) -> io::Result<()> {
             page.hanging(&format!("  {}", pad(name, 7)), &text)?;
         }
     }
-    judgement(page, &entry.verdict)?;
+    judgement(page, &entry.verdict, folder)?;
     if let Some(picture) = &entry.memory {
         memory(page, picture)?;
     }
-    if let Some(need) = &entry.sizing {
-        sizing(page, need)?;
+    match &entry.sizing {
+        Some(need) if need.bytes.is_some() => sizing(page, need, folder)?,
+        Some(need) => sizing_in_brief(page, need, folder)?,
+        None => {}
     }
     remedy(page, &entry.remedy)
 }
 
-fn judgement(page: &mut Page<'_>, verdict: &Verdict) -> io::Result<()> {
+fn judgement(page: &mut Page<'_>, verdict: &Verdict, folder: &str) -> io::Result<()> {
     let lists = [("because", &verdict.because), ("set aside", &verdict.aside), ("against", &verdict.against)];
     let all: Vec<&Evidence> = lists.iter().flat_map(|(_, list)| list.iter()).collect();
     let places: Vec<String> = all.iter().map(|e| place(e, &all)).collect();
@@ -80,7 +83,7 @@ fn judgement(page: &mut Page<'_>, verdict: &Verdict) -> io::Result<()> {
         let here: Vec<String> = places.by_ref().take(list.len()).collect();
         if !list.is_empty() {
             page.section(name)?;
-            evidence(page, list, &here, width)?;
+            evidence(page, list, &here, width, folder)?;
         }
     }
     if !verdict.lacking.is_empty() {
@@ -101,21 +104,27 @@ fn place(evidence: &Evidence, all: &[&Evidence]) -> String {
     visible(&place.number().map_or(name.clone(), |line| format!("{name}:{line}")))
 }
 
-fn evidence(page: &mut Page<'_>, list: &[Evidence], places: &[String], width: usize) -> io::Result<()> {
+fn evidence(page: &mut Page<'_>, list: &[Evidence], places: &[String], width: usize, folder: &str) -> io::Result<()> {
     for (number, (Evidence { fact, says }, place)) in list.iter().zip(places).take(MOST).enumerate() {
         let lead = format!("  {}   {}", pad(&cut(place, PLACE), width), pad(fact.witness.name(), WITNESS));
         let room = page.width().saturating_sub(columns(&lead)).max(20);
-        let (text, says) = (visible(&fact.text), visible(says));
+        let (text, says) = (visible(&fact.text), visible(&without(says, folder)));
         let one = format!("{text}: {says}");
+        let apart = format!("{}   {says}", text.trim());
         // A field of a record reads on into what it means; a line of a log stays apart from what is said about it.
         let lines = if fact.place.line.is_none() && columns(&one) <= room {
             vec![one]
+        } else if columns(&apart) <= room {
+            vec![apart]
         } else {
-            // The first piece carries the verdict and gets two lines, which hold most messages whole; the others get one.
+            // The first piece carries the verdict and gets two lines, which hold most messages whole; so do records, all of whose
+            // fields count. The others get one.
             // The cut allows for the blanks that are lost at the break.
-            let most = if number == 0 && columns(&text) > room { room * 2 - 12 } else { room };
+            let most = if (number == 0 || fact.place.line.is_none()) && columns(&text) > room { room * 2 - 12 } else { room };
             let text = cut(&text, most);
-            [fold(&text, room), fold(&says, room)].concat()
+            // A word that fills a line is an id, which the quotation or the JSON report has whole.
+            let long = says.split(' ').any(|word| columns(word) > room);
+            [fold(&text, room), if long { vec![cut(&says, room)] } else { fold(&says, room) }].concat()
         };
         for (number, line) in lines.iter().enumerate() {
             let lead = if number == 0 { lead.clone() } else { " ".repeat(columns(&lead)) };
@@ -130,9 +139,16 @@ fn evidence(page: &mut Page<'_>, list: &[Evidence], places: &[String], width: us
 
 fn lacking(page: &mut Page<'_>, list: &[Lacking]) -> io::Result<()> {
     for Lacking { what, how, would } in list {
-        page.hanging("  ", what)?;
-        if let Some(how) = how {
-            page.commands("      ", how)?;
+        let lead = format!("  {}   ", visible(what));
+        match how {
+            // The command stands beside what it fetches where there is room for both.
+            Some(how) if !how.contains('\n') && columns(&lead) + columns(&visible(how)) <= page.width() => {
+                page.commands(&lead, how)?;
+            }
+            _ => {
+                page.hanging("  ", what)?;
+                page.commands("      ", how.as_deref().unwrap_or_default())?;
+            }
         }
         if !would.is_empty() {
             page.hanging("      would ", would.strip_prefix("would ").unwrap_or(would))?;
@@ -161,29 +177,33 @@ fn others(page: &mut Page<'_>, others: &[Entry]) -> io::Result<()> {
         return Ok(());
     }
     page.section("other deaths")?;
-    for (index, Entry { verdict, follows, count, .. }) in others.iter().enumerate() {
+    let width = (others.len() + 1).to_string().len();
+    for (index, Entry { verdict, follows, count, .. }) in others.iter().enumerate().take(MOST) {
         let times = if *count > 1 { format!(" ({count} times)") } else { String::new() };
         let link = follows.map_or_else(String::new, |root| format!("; follows from death {}", root + 1));
-        let lead = format!("  {}  ", index + 2);
-        let cause = verdict.cause;
+        let lead = format!("  {}  ", pad(&(index + 2).to_string(), width));
+        // The class follows from the cause; who died must be in the line.
         let text = format!(
-            "{}   {}, {}: {}{times}{link}",
-            cause.class().title(),
-            cause.slug(),
+            "{}, {}: {}{times}{link}",
+            verdict.cause.slug(),
             verdict.grade.slug(),
             verdict.summary.trim_end_matches('.'),
         );
         page.line(&format!("{lead}{}", cut(&visible(&text), page.width().saturating_sub(columns(&lead)))))?;
     }
-    Ok(())
+    match others.len().saturating_sub(MOST) {
+        0 => Ok(()),
+        more => page.line(&format!("  and {more} more; --format json has them all")),
+    }
 }
 
 /// What was read, and what to fetch if the job died all the same.
 fn nothing(page: &mut Page<'_>, report: &Report) -> io::Result<()> {
     page.section("read")?;
-    let width = report.inputs.iter().map(|input| columns(&visible(&input.name))).max().unwrap_or(0).min(PLACE);
+    let name = |input: &Input| visible(input.name.strip_prefix(folder(report)).unwrap_or(&input.name));
+    let width = report.inputs.iter().map(|input| columns(&name(input))).max().unwrap_or(0).min(PLACE);
     for input in report.inputs.iter().take(20) {
-        let name = pad(&cut(&visible(&input.name), PLACE), width);
+        let name = pad(&cut(&name(input), PLACE), width);
         page.line(&format!("  {name}   {}   {}", pad(input.kind.name(), 14), counted(input.lines, "line")))?;
     }
     match report.inputs.len() {
@@ -191,11 +211,10 @@ fn nothing(page: &mut Page<'_>, report: &Report) -> io::Result<()> {
         n if n > 20 => page.line(&format!("  and {} more", n - 20))?,
         _ => {}
     }
-    judgement(page, &report.verdict)?;
+    judgement(page, &report.verdict, folder(report))?;
     if !report.verdict.lacking.is_empty() {
         return Ok(());
     }
-    page.section("if the job did die, fetch and add")?;
     let has = |wanted: fn(&Kind) -> bool| report.inputs.iter().any(|input| wanted(&input.kind));
     let hints = [
         (has(|kind| *kind == Kind::TrainingLog), "the job's log", "with standard error, to its very end"),
@@ -206,20 +225,24 @@ fn nothing(page: &mut Page<'_>, report: &Report) -> io::Result<()> {
             "journalctl -k --since '1 hour ago'",
         ),
     ];
-    for (_, what, how) in hints.iter().filter(|(read, _, _)| !read) {
+    let mut lacking = hints.iter().filter(|(read, _, _)| !read).peekable();
+    if lacking.peek().is_some() {
+        page.section("if the job did die, fetch and add")?;
+    }
+    for (_, what, how) in lacking {
         let painted = page.painted(how, Color::Cyan);
         page.line(&format!("  {}   {painted}", pad(what, 22)))?;
     }
     Ok(())
 }
 
-pub(super) fn notes(page: &mut Page<'_>, list: &[Note]) -> io::Result<()> {
+pub(super) fn notes(page: &mut Page<'_>, list: &[Note], folder: &str) -> io::Result<()> {
     if list.is_empty() {
         return Ok(());
     }
     page.section("notes")?;
     for note in list {
-        page.hanging("  ", &format!("{}: {}", note.input, note.text))?;
+        page.hanging("  ", &without(&format!("{}: {}", note.input, note.text), folder))?;
     }
     Ok(())
 }

@@ -33,9 +33,9 @@ impl Need<'_> {
                 page.hanging("", &format!("the size cannot be worked out without {}", lacking.join(" and ")))?;
             }
         }
-        sections::sizing(page, sizing)?;
+        sections::sizing(page, sizing, "")?;
         human::remedy(page, self.remedy)?;
-        human::notes(page, self.notes)
+        human::notes(page, self.notes, "")
     }
 
     /// Writes the answer as JSON.

@@ -1,5 +1,6 @@
 //! The place that stands for a death in formats that point at one line, and a fingerprint that stays the same from run to run.
 
+use super::text::visible;
 use super::{Entry, Report};
 use crate::place::Place;
 use crate::verdict::Verdict;
@@ -8,6 +9,12 @@ use crate::verdict::Verdict;
 pub(super) fn of(verdict: &Verdict) -> Option<&Place> {
     let mut places = verdict.because.iter().map(|evidence| &evidence.fact.place);
     places.clone().find(|place| place.line.is_some()).or_else(|| places.next())
+}
+
+/// A place to show to people, without the folder that all inputs are in.
+pub(super) fn below(place: &Place, folder: &str) -> String {
+    let text = place.to_string();
+    visible(text.strip_prefix(folder).unwrap_or(&text))
 }
 
 /// The file of a place, for formats that want a path; standard input is none.

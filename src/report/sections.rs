@@ -12,14 +12,19 @@ use crate::units::Bytes;
 
 /// When a process died, by the clock that told it.
 pub(super) fn when(entry: &Entry) -> Option<String> {
-    Some(match entry.when? {
+    entry.when.map(moment)
+}
+
+/// A moment, by the clock that told it.
+pub(super) fn moment(stamp: Stamp) -> String {
+    match stamp {
         Stamp::Wall(wall) => {
             let format = if wall.dated { "%Y-%m-%d %H:%M:%S" } else { "%b %d %H:%M:%S" };
             let zone = if wall.zoned { "UTC" } else { "by the log's clock" };
             format!("{} {zone}", wall.at.strftime(format))
         }
         Stamp::Boot(micros) => format!("{}.{:03} s after the machine booted", micros / 1_000_000, micros / 1000 % 1000),
-    })
+    }
 }
 
 /// Who died, by every name that is known.
@@ -84,7 +89,7 @@ fn role(who: &Who) -> Option<String> {
 }
 
 /// The beginning of a container's id, as the engines show it.
-fn short(id: &str) -> &str {
+pub(super) fn short(id: &str) -> &str {
     id.get(..12).unwrap_or(id)
 }
 
@@ -120,23 +125,59 @@ fn row(page: &mut Page<'_>, items: &[String]) -> io::Result<()> {
     if line.is_empty() { Ok(()) } else { page.line(&line) }
 }
 
+/// What is known of the need while it cannot be worked out: what the inputs told, what is lacking, and what to type with it.
+pub(super) fn sizing_in_brief(page: &mut Page<'_>, need: &Sizing, folder: &str) -> io::Result<()> {
+    title(page, need, false)?;
+    let spoken = |term: &Term| named(term, term.name);
+    let told = need.terms.iter().filter(|term| term.value.is_some() && !EXTRA.contains(&term.name));
+    let told = told.filter(|term| !term.from.starts_with("assumed") && !term.name.ends_with("bytes"));
+    let told = told.filter_map(|term| {
+        let from = term.from.strip_prefix(folder).unwrap_or(&term.from);
+        Some(format!("{} {} ({from})", spoken(term), term.value?))
+    });
+    let mut told: Vec<String> = told.collect();
+    told.extend(need.had.map(|had| format!("it had {had}")));
+    if !told.is_empty() {
+        page.hanging("  known     ", &told.join(", "))?;
+    }
+    let options = [("workers", " --workers N"), ("batch_bytes", " --batch-bytes SIZE")];
+    // Of two values that differ neither counts.
+    let lacks =
+        |name: &str| need.terms.iter().find(|term| term.name == name && (term.value.is_none() || need.unknown.contains(&name)));
+    let lacking: Vec<_> = options.iter().filter_map(|(name, option)| Some((lacks(name)?, *option))).collect();
+    if !lacking.is_empty() {
+        let terms: Vec<String> = lacking.iter().map(|(term, _)| spoken(term)).collect();
+        let options: String = lacking.iter().map(|(_, option)| *option).collect();
+        page.commands(&format!("  unknown   {}   ", terms.join(", ")), &format!("coroner size --from LOG{options}"))?;
+    }
+    need.remarks.iter().try_for_each(|remark| page.hanging("  ", remark))
+}
+
+/// The section's name, with the formula where there is room or where it must be shown.
+fn title(page: &mut Page<'_>, need: &Sizing, must: bool) -> io::Result<()> {
+    const HEADING: &str = "how large /dev/shm must be";
+    let gap = page.width().saturating_sub(HEADING.len() + columns(need.formula));
+    if gap >= 3 {
+        return page.section(&format!("{HEADING}{}{}", " ".repeat(gap), need.formula));
+    }
+    page.section(HEADING)?;
+    if must { page.hanging("  ", need.formula) } else { Ok(()) }
+}
+
+/// A term's name, with its loader where there are several.
+fn named(term: &Term, name: &str) -> String {
+    match term.loader {
+        0 => name.replace('_', " "),
+        loader => format!("loader {loader} {}", name.replace('_', " ")),
+    }
+}
+
 /// The terms that count batches beyond those that are ordered.
 const EXTRA: [&str; 4] = ["held", "look_ahead", "hand_over", "forked"];
 
 /// How large /dev/shm must be, term by term.
-pub(super) fn sizing(page: &mut Page<'_>, need: &Sizing) -> io::Result<()> {
-    const HEADING: &str = "how large /dev/shm must be";
-    let gap = page.width().saturating_sub(HEADING.len() + columns(need.formula));
-    if gap >= 3 {
-        page.section(&format!("{HEADING}{}{}", " ".repeat(gap), need.formula))?;
-    } else {
-        page.section(HEADING)?;
-        page.hanging("  ", need.formula)?;
-    }
-    let named = |term: &Term, name: &str| match term.loader {
-        0 => name.replace('_', " "),
-        loader => format!("loader {loader} {}", name.replace('_', " ")),
-    };
+pub(super) fn sizing(page: &mut Page<'_>, need: &Sizing, folder: &str) -> io::Result<()> {
+    title(page, need, true)?;
     let width = need.terms.iter().map(|term| named(term, term.name).len()).max().unwrap_or(0);
     let mut extra: Vec<&Term> = need.terms.iter().filter(|term| EXTRA.contains(&term.name)).collect();
     for term in &need.terms {
@@ -156,7 +197,7 @@ pub(super) fn sizing(page: &mut Page<'_>, need: &Sizing) -> io::Result<()> {
                 Some(bytes) if term.name.ends_with("bytes") => Bytes(bytes).to_string(),
                 Some(value) => value.to_string(),
             };
-            (term.name, value, term.from.clone())
+            (term.name, value, term.from.strip_prefix(folder).unwrap_or(&term.from).to_owned())
         };
         page.hanging(&format!("  {}   {}   ", pad(&named(term, name), width), pad(&value, 9)), &from)?;
     }

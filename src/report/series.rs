@@ -46,7 +46,7 @@ impl Series {
             Format::Gitlab => Box::new(gitlab::Roll::default()),
             Format::Sarif => Box::new(sarif::Roll::default()),
             Format::Junit => Box::new(junit::Roll::default()),
-            Format::Html => Box::new(html::Roll),
+            Format::Html => Box::new(html::Roll::default()),
         };
         Self { roll, begun: false }
     }

@@ -40,16 +40,39 @@ pub(crate) fn columns(text: &str) -> usize {
 }
 
 /// Cuts a text in the middle, with ` … ` in place of what is left out; the end of a message says as much as its beginning.
+///
+/// A number that lost its last digits reads as another number, so words stay whole. Where one is too long for that, the mark
+/// stands at it without a blank and shows that it goes on.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     const GAP: &str = " … ";
     if columns(text) <= width {
         return text.to_owned();
     }
     let room = width.saturating_sub(GAP.width());
-    let back = room * 2 / 5;
-    let head = take(text.chars(), room - back);
-    let tail: String = take(text.chars().rev(), back).chars().rev().collect();
-    format!("{}{GAP}{}", head.trim_end(), tail.trim_start())
+    // More than half of what fits is not given up for a whole word.
+    let tail = text.len() - take(text.chars().rev(), room / 3).len();
+    let end = (tail..=tail + (text.len() - tail) / 2).find(|at| is_border(text, *at));
+    let right = text.get(end.unwrap_or(tail)..).unwrap_or_default().trim_start();
+    let head = take(text.chars(), room.saturating_sub(columns(right))).len();
+    // A name without the value that followed it would take the value after the gap, so that the end of a clause is best.
+    let clause = |at: &usize| is_border(text, *at) && text.get(..*at).is_some_and(|left| left.ends_with([',', ';']));
+    let clause = (head / 2..=head).rev().find(clause);
+    let start = clause.or_else(|| (head / 2..=head).rev().find(|at| is_border(text, *at)));
+    let left = text.get(..start.unwrap_or(head)).unwrap_or_default().trim_end();
+    let before = if start.is_some() || left.is_empty() { " " } else { "" };
+    let after = if end.is_some() || right.is_empty() { " " } else { "" };
+    format!("{left}{before}…{after}{right}")
+}
+
+/// Whether a text can be parted here without making another word or number of what stands on either side.
+fn is_border(text: &str, at: usize) -> bool {
+    let Some((left, right)) = text.split_at_checked(at) else { return false };
+    let (Some(left), Some(right)) = (left.chars().next_back(), right.chars().next()) else { return true };
+    // Marks that stand inside numbers, times and names; a comma does so only before a digit.
+    let inside = |c: char| c.is_alphanumeric() || "_.,:=-+%\\".contains(c);
+    let opened = "([{<".contains(left) || ")]}>:,;".contains(right);
+    let within = inside(left) && inside(right) && (left != ',' || right.is_ascii_digit());
+    !(opened || within)
 }
 
 /// As many characters as fit into a width.
@@ -128,6 +151,29 @@ mod tests {
         assert!(cut.starts_with("Memory cgroup") && cut.ends_with("919572kB") && cut.contains(" … "), "{cut}");
         assert!(columns(&super::cut(&"总".repeat(100), 21)) <= 21);
         assert_eq!(super::cut("abc", 0), " … ");
+    }
+
+    #[test]
+    fn a_cut_leaves_no_number_that_the_text_does_not_have() {
+        let text = "Memory cgroup out of memory: Killed process 77210 (python), UID:0 total-vm:413756kB, used 1,234,567 \
+                    (12.5%) at 06:36:52, task=lab,pid=19300,uid=0 exit code -15";
+        let stands = |word: &str| {
+            text.match_indices(word).any(|(at, _)| {
+                let (left, right) = (&text[..at], &text[at + word.len()..]);
+                !left.ends_with(char::is_alphanumeric) && !right.starts_with(char::is_alphanumeric)
+            })
+        };
+        for width in 24..columns(text) {
+            let cut = cut(text, width);
+            assert!(columns(&cut) <= width, "{cut}");
+            for word in cut.split(' ').filter(|word| !word.contains('…')) {
+                assert!(stands(word.trim_matches(|c: char| !c.is_alphanumeric())), "{word}: {cut}");
+            }
+        }
+        let id = "6dceaf0149ad".repeat(6);
+        let fields = "State.Status exited, State.OOMKilled false, ExitCode 137, HostConfig.Memory 0 (no limit)";
+        assert_eq!(super::cut(fields, 66), "State.Status exited, State.OOMKilled false, … 0 (no limit)");
+        assert_eq!(super::cut(&id, 20), format!("{}…{}", &id[..12], &id[id.len() - 5..]));
     }
 
     #[test]

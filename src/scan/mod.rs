@@ -20,6 +20,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::context;
 use crate::examine::{Options, conclude};
 use crate::input::leaf::Leaf;
 use crate::input::walk::Choice;
@@ -50,6 +51,8 @@ pub struct Plan {
     pub workers: usize,
     /// For the advice.
     pub options: Options,
+    /// Whether the lines around the evidence are wanted, for which the inputs are read once more.
+    pub context: bool,
 }
 
 /// How long workers have to tell what they know when the work shall stop.
@@ -243,5 +246,9 @@ fn files_of_one(files: &[Leaf], notes: Vec<Note>, plan: &Plan) -> Report {
     for leaf in files {
         list::read_into(leaf, &mut reading);
     }
-    conclude(reading, notes, &plan.options)
+    let mut report = conclude(reading, notes, &plan.options);
+    if plan.context {
+        context::add(files, [&mut report]);
+    }
+    report
 }

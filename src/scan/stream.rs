@@ -11,6 +11,7 @@ use super::Plan;
 use super::group::{Grouping, groups};
 use super::link::link;
 use super::list::{about, called, home, inside};
+use crate::context;
 use crate::examine::conclude;
 use crate::input::archive::Found;
 use crate::input::leaf::Leaf;
@@ -31,6 +32,12 @@ pub(super) type Named = (Arc<str>, Report);
 /// Reads an archive and gives its incidents away, a part at a time where it has many files. When `stop` is set, what was read
 /// by then is told.
 pub(super) fn stream(leaf: &Leaf, wish: Wish, plan: &Plan, stop: &AtomicBool, give: &mut dyn FnMut(Vec<Named>)) {
+    let mut give = |mut incidents: Vec<Named>| {
+        if plan.context {
+            context::add(std::slice::from_ref(leaf), incidents.iter_mut().map(|(_, report)| report));
+        }
+        give(incidents);
+    };
     let mut held = Held::default();
     let mut notes: Vec<Note> = Vec::new();
     let root = format!("{}!/", leaf.name);

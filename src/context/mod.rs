@@ -1,12 +1,16 @@
 //! The lines around the evidence, for those who want to read on: the inputs are read once more, but only where it stands.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod tape;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{BufRead as _, BufReader, Read};
 use std::sync::Arc;
 
-use crate::input::Source;
+use crate::input::Again;
 use crate::input::archive::Found;
 use crate::report::Report;
+
+pub use tape::{Recorded, Tape};
 
 /// Lines before and after.
 const AROUND: u64 = 3;
@@ -15,25 +19,41 @@ const WIDTH: usize = 600;
 /// Deaths whose evidence is looked up.
 const DEATHS: usize = 50;
 
-/// Adds the lines around the evidence to a report. What cannot be read twice, as a pipe, stays without.
-pub fn add(sources: &[Source<'_>], report: &mut Report) {
-    let mut wanted: BTreeMap<Arc<str>, BTreeSet<u64>> = BTreeMap::new();
-    let verdicts = report.deaths.iter().take(DEATHS).map(|entry| &entry.verdict).chain([&report.verdict]);
-    for place in verdicts.flat_map(|v| v.because.iter().chain(&v.against)).map(|evidence| &evidence.fact.place) {
-        if let Some(line) = place.number() {
-            let lines = line.saturating_sub(AROUND).max(1)..=line.saturating_add(AROUND);
-            wanted.entry(Arc::clone(&place.input)).or_default().extend(lines);
-        }
+/// Adds the lines around the evidence to reports, no two of which read the same input. What cannot be read twice stays without,
+/// unless it was recorded on a [`Tape`].
+pub fn add<'a>(sources: &[impl Again], reports: impl IntoIterator<Item = &'a mut Report>) {
+    let mut reports: Vec<&mut Report> = reports.into_iter().collect();
+    let mut wanted: HashMap<Arc<str>, (usize, BTreeSet<u64>)> = HashMap::new();
+    for (index, report) in reports.iter().enumerate() {
+        wanted.extend(around(report).into_iter().map(|(input, lines)| (input, (index, lines))));
     }
     for source in sources {
-        source.each(&mut |found| {
+        if wanted.is_empty() {
+            break;
+        }
+        source.again(&mut |found| {
             if let Found::Input(name, reader) = found
-                && let Some(lines) = wanted.remove(name)
+                && let Some((index, lines)) = wanted.remove(name)
+                && let Some(report) = reports.get_mut(index)
             {
                 report.context.insert(Arc::clone(name), read(reader, &lines));
             }
         });
     }
+}
+
+/// The numbers of the lines around a report's evidence, by input.
+fn around(report: &Report) -> BTreeMap<Arc<str>, BTreeSet<u64>> {
+    let mut wanted: BTreeMap<Arc<str>, BTreeSet<u64>> = BTreeMap::new();
+    let verdicts = report.deaths.iter().take(DEATHS).map(|entry| &entry.verdict).chain([&report.verdict]);
+    let evidence = verdicts.flat_map(|v| v.because.iter().chain(&v.against).chain(&v.aside));
+    for place in evidence.map(|evidence| &evidence.fact.place) {
+        if let Some(line) = place.number() {
+            let lines = line.saturating_sub(AROUND).max(1)..=line.saturating_add(AROUND);
+            wanted.entry(Arc::clone(&place.input)).or_default().extend(lines);
+        }
+    }
+    wanted
 }
 
 /// Reads these lines; an error ends the reading, as it was told before.
