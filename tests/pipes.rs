@@ -12,10 +12,13 @@ const BUS: &str = "RuntimeError: DataLoader worker (pid 814) is killed by signal
                    workers are out of shared memory. Please try to raise your shared memory limit.\n";
 const QUIET: &str = "epoch 0 [   0/60]  loss 2.4806     37.8 samples/s\n";
 
+fn command() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_coroner"))
+}
+
 /// The program with pipes at both ends.
 fn piped(arguments: &[&str]) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_coroner"));
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program starts")
+    command().args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program starts")
 }
 
 #[test]
@@ -97,4 +100,54 @@ fn files_are_written_to_their_end_though_the_reader_of_standard_output_leaves() 
         let sarif: serde_json::Value = serde_json::from_slice(&sarif).expect("it is whole");
         assert!(sarif["runs"][0]["results"].as_array().is_some_and(|results| !results.is_empty()), "{arguments:?}");
     }
+}
+
+#[test]
+fn a_pipe_that_stays_open_is_followed() {
+    let mut child =
+        command().args(["--follow", "-", "-f", "ndjson"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    input.write_all(KILLED.as_bytes()).unwrap();
+    let line = lines.next().unwrap().unwrap();
+    assert!(line.contains("8107"), "{line}");
+    drop(input);
+    assert!(lines.next().is_none() && child.wait().unwrap().success());
+}
+
+#[test]
+fn tee_passes_every_byte_on() {
+    let mut bytes = QUIET.repeat(400).into_bytes();
+    bytes.extend(b"\r\0\xff\xfe no line end\n");
+    bytes.extend(KILLED.as_bytes());
+    bytes.extend((0..=255).collect::<Vec<u8>>().repeat(3000));
+    let broken = [b"\x1f\x8b\x08 no gzip at all ".to_vec(), vec![7; 300_000]].concat();
+    for (bytes, died) in [(bytes, true), (broken, false)] {
+        let mut child = command()
+            .args(["--tee", "-f", "brief"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let sent = bytes.clone();
+        let sender = thread::spawn(move || input.write_all(&sent).unwrap());
+        let output = child.wait_with_output().unwrap();
+        sender.join().unwrap();
+        assert!(output.stdout == bytes, "{} of {} bytes", output.stdout.len(), bytes.len());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(said.contains("pid=8107"), died, "{said}");
+    }
+    // What comes is passed on at once, and a reader that leaves is no failure.
+    let mut child = command().arg("--tee").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = child.stdout.take().unwrap();
+    input.write_all(b"now").unwrap();
+    let mut three = [0; 3];
+    output.read_exact(&mut three).unwrap();
+    assert_eq!(&three, b"now");
+    drop(output);
+    while input.write_all(QUIET.as_bytes()).is_ok() {}
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }

@@ -299,56 +299,6 @@ fn what_could_not_be_read_or_has_nothing_in_it_is_named_in_every_format() {
 }
 
 #[test]
-fn a_pipe_that_stays_open_is_followed() {
-    let mut child =
-        program().args(["--follow", "-", "-f", "ndjson"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut input = child.stdin.take().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    input.write_all(KILLED.as_bytes()).unwrap();
-    let line = lines.next().unwrap().unwrap();
-    assert!(line.contains("8107"), "{line}");
-    drop(input);
-    assert!(lines.next().is_none() && child.wait().unwrap().success());
-}
-
-#[test]
-fn tee_passes_every_byte_on() {
-    let mut bytes = QUIET.repeat(400).into_bytes();
-    bytes.extend(b"\r\0\xff\xfe no line end\n");
-    bytes.extend(KILLED.as_bytes());
-    bytes.extend((0..=255).collect::<Vec<u8>>().repeat(3000));
-    let broken = [b"\x1f\x8b\x08 no gzip at all ".to_vec(), vec![7; 300_000]].concat();
-    for (bytes, died) in [(bytes, true), (broken, false)] {
-        let mut child = program()
-            .args(["--tee", "-f", "brief"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut input = child.stdin.take().unwrap();
-        let sent = bytes.clone();
-        let sender = thread::spawn(move || input.write_all(&sent).unwrap());
-        let output = child.wait_with_output().unwrap();
-        sender.join().unwrap();
-        assert!(output.stdout == bytes, "{} of {} bytes", output.stdout.len(), bytes.len());
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(said.contains("pid=8107"), died, "{said}");
-    }
-    // What comes is passed on at once, and a reader that leaves is no failure.
-    let mut child = program().arg("--tee").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut input = child.stdin.take().unwrap();
-    let mut output = child.stdout.take().unwrap();
-    input.write_all(b"now").unwrap();
-    let mut three = [0; 3];
-    output.read_exact(&mut three).unwrap();
-    assert_eq!(&three, b"now");
-    drop(output);
-    while input.write_all(QUIET.as_bytes()).is_ok() {}
-    assert_eq!(child.wait().unwrap().code(), Some(0));
-}
-
-#[test]
 fn devices_end() {
     for device in ["/dev/zero", "/dev/urandom", "/dev/null"] {
         if Path::new(device).exists() {
