@@ -47,14 +47,14 @@ impl Way<'_> {
         split.push(bytes, &mut |cut| assemble.push(cut, *sink));
     }
 
-    /// What the envelopes of a line tell, if a clock is among them.
-    fn clocks(&self, line: &[u8]) -> Option<Envelope> {
+    /// What the envelopes of a line tell, if a clock is among them: one of the wall, or also the kernel's.
+    fn clocks(&self, line: &[u8], boot: bool) -> Option<Envelope> {
         // Most lines without a stamp have no time of the day near their beginning, nor seconds since 1970, nor a bracket of the
         // kernel's.
         let near = line.get(..NEAR).unwrap_or(line);
         let timed = near.windows(3).any(|part| matches!(part, [b'0'..=b'9', b':', b'0'..=b'9']));
         let counted = || near.split(|b| !b.is_ascii_digit()).any(|digits| digits.len() >= 10);
-        if !timed && !near.contains(&b'[') && !counted() {
+        if !timed && !(boot && near.contains(&b'[')) && !counted() {
             return None;
         }
         let text = clean::clean(line);
@@ -66,7 +66,7 @@ impl Way<'_> {
 
     /// Where the last line with a wall clock stands before a line without one.
     fn stamp(&self, before: &[u8], line: &[u8]) -> Option<Range<usize>> {
-        let stamped = |line: &[u8]| self.clocks(line).is_some_and(|envelope| envelope.when.is_some());
+        let stamped = |line: &[u8]| self.clocks(line, false).is_some_and(|envelope| envelope.when.is_some());
         if stamped(line) {
             return None;
         }
@@ -119,7 +119,7 @@ pub(super) fn push(bytes: &[u8], speaking: &[Range<usize>], way: &mut Way<'_>) {
 /// follow, and for the time at which the input ends.
 fn echo(quiet: &[u8], way: &mut Way<'_>) {
     let lines = backwards(quiet).take(LAST).map(|range| quiet.get(range).unwrap_or_default());
-    let found = lines.enumerate().find_map(|(back, line)| Some((back, line, way.clocks(line)?)));
+    let found = lines.enumerate().find_map(|(back, line)| Some((back, line, way.clocks(line, true)?)));
     if let Some((back, line, envelope)) = found {
         let number = way.split.number().saturating_sub(1 + back as u64);
         (way.sink)(Line { text: clean::clean(line), number, envelope });

@@ -80,17 +80,23 @@ impl Index {
     pub(super) fn new(stems: impl Iterator<Item = (usize, &'static str)>) -> Self {
         let common = Common::of(ORDINARY.as_bytes());
         let stems: Vec<Stem> = stems.map(|(owner, text)| Stem::new(owner, text.as_bytes(), &common)).collect();
-        let mut entries: Vec<Entry> = stems.iter().zip(0..).flat_map(|(stem, number)| stem.entries(number)).collect();
-        entries.sort_by_key(|entry| place(entry.gram));
+        let loose: Vec<Entry> = stems.iter().zip(0..).flat_map(|(stem, number)| stem.entries(number)).collect();
         let mut set = Box::new([0; WORDS]);
         let mut starts = vec![0_u16; WORDS + 1];
-        for entry in &entries {
+        for entry in &loose {
             let (word, bit) = place(entry.gram);
             set[word] |= 1 << bit;
             starts[word + 1] += 1;
         }
         for word in 0..WORDS {
             starts[word + 1] += starts[word];
+        }
+        // Each goes behind those of its word that have their place.
+        let (mut entries, mut next) = (loose.clone(), starts.clone());
+        for entry in loose {
+            let slot = &mut next[place(entry.gram).0];
+            entries[usize::from(*slot)] = entry;
+            *slot += 1;
         }
         Self { set, starts, entries, stems }
     }

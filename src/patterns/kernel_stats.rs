@@ -12,14 +12,8 @@ fn oom(line: OomLine) -> Vec<Claim> {
 }
 
 /// The parts of a record whose line feeds a log daemon escaped.
-fn parts(text: &str) -> impl Iterator<Item = String> {
-    text.replace("#012", "\n")
-        .replace("\\x0a", "\n")
-        .replace("\\n", "\n")
-        .split('\n')
-        .map(str::to_owned)
-        .collect::<Vec<_>>()
-        .into_iter()
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    text.split('\n').flat_map(|part| part.split("#012")).flat_map(|part| part.split("\\x0a")).flat_map(|part| part.split("\\n"))
 }
 
 /// The statistics that tell anonymous memory, shared memory and page cache apart.
@@ -29,23 +23,31 @@ const KEYS: [&str; 13] = [
     "shmem",
     "cache",
     "rss",
-    "mapped_file",
-    "file_mapped",
     "inactive_anon",
     "active_anon",
     "inactive_file",
     "active_file",
+    "mapped_file",
+    "file_mapped",
     "kernel_stack",
     "pagetables",
 ];
 
+/// As many of them begin a record, or stand in a line of their own that is worth reading.
+const FIRST: usize = 9;
+
 fn stats(c: &Caps<'_>) -> Vec<Claim> {
-    let pair = |part: String| {
+    let pair = |part: &str| {
         let (key, value) = part.trim().split_once(' ')?;
         let value = Bytes(value.parse().ok()?);
-        KEYS.contains(&key.strip_prefix("total_").unwrap_or(key)).then(|| What::Oom(OomLine::Stat { key: key.to_owned(), value }))
+        let known = KEYS.iter().position(|known| *known == key.strip_prefix("total_").unwrap_or(key))?;
+        Some((known, Claim::bare(What::Oom(OomLine::Stat { key: key.to_owned(), value }))))
     };
-    parts(&c.line.text).filter_map(pair).map(Claim::bare).collect()
+    let mut pairs = parts(&c.line.text).map(pair);
+    match pairs.next().flatten() {
+        Some((known, first)) if known < FIRST => std::iter::once(first).chain(pairs.flatten().map(|(_, claim)| claim)).collect(),
+        _ => Vec::new(),
+    }
 }
 
 fn stats_for(c: &Caps<'_>) -> Vec<Claim> {
@@ -61,8 +63,8 @@ fn stats_for(c: &Caps<'_>) -> Vec<Claim> {
 /// The counters of Mem-Info that say who filled the machine; all are in pages.
 fn pages(c: &Caps<'_>) -> Vec<Claim> {
     let text = c.line.text.as_ref();
-    let words = parts(text).flat_map(|part| part.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
-    let counter = |word: String| {
+    let words = parts(text).flat_map(str::split_whitespace);
+    let counter = |word: &str| {
         let (key, value) = word.split_once(':')?;
         let wanted = ["active_anon", "inactive_anon", "active_file", "inactive_file", "shmem"].contains(&key);
         let value = value.parse().ok()?;
@@ -72,11 +74,20 @@ fn pages(c: &Caps<'_>) -> Vec<Claim> {
 }
 
 fn row(c: &Caps<'_>) -> Vec<Claim> {
-    let numbers = c.get("numbers").unwrap_or_default();
-    let values: Vec<i64> = c.num("pid").into_iter().chain(numbers.split_whitespace().filter_map(|n| n.parse().ok())).collect();
+    // The name of a process may begin with digits, which then stand at the end of the numbers.
+    let (numbers, digits) = c.get("numbers").and_then(|numbers| numbers.rsplit_once(' ')).unwrap_or_default();
+    let numbers: Option<Vec<i64>> = numbers.split_ascii_whitespace().map(|number| number.parse().ok()).collect();
+    let name = format!("{digits}{}", c.get("name").unwrap_or_default());
+    let (Some(pid), Some(numbers)) = (c.num("pid"), numbers.filter(|numbers| (7..=10).contains(&numbers.len()))) else {
+        return Vec::new();
+    };
+    if name.is_empty() {
+        return Vec::new();
+    }
     // `pid` is the thread that was looked at, `tgid` the process.
-    let tgid = values.get(2).and_then(|tgid| u32::try_from(*tgid).ok());
-    vec![Claim::new(What::Oom(OomLine::TableRow { values }), Who::host(tgid, c.text("name")))]
+    let tgid = numbers.get(1).and_then(|tgid| u32::try_from(*tgid).ok());
+    let values = std::iter::once(pid).chain(numbers).collect();
+    vec![Claim::new(What::Oom(OomLine::TableRow { values }), Who::host(tgid, Some(name)))]
 }
 
 /// The wordings of the report's numbers.
@@ -108,7 +119,7 @@ pub(super) const TABLE: &[Pattern] = &[
             "file 1", "file 2", "file 3", "file 4", "file 5", "file 6", "file 7", "file 8", "file 9", "shmem ", "cache ",
             "l_rss ", "rss_huge", "rss 1", "rss 2", "rss 3", "rss 4", "rss 5", "rss 6", "rss 7", "rss 8", "rss 9",
         ],
-        regex: r"^\s*(?:(?:total_)?(?:anon|file|shmem|cache|(?:in)?active_(?:anon|file)) \d|total_rss \d|rss [1-9]\d)\d*(?:(?:#012|\\x0a|\\n|\n).*)?\s*$",
+        regex: r"^\s*[a-z_]+ \d+(?:[\s#\\][^\n]*)?$",
         read: stats,
         samples: &[
             "anon 53248",
@@ -145,7 +156,7 @@ pub(super) const TABLE: &[Pattern] = &[
         witness: Witness::Kernel,
         // The format has nine blanks before the column of scores. Rows are read below their heading, which `line` keeps open.
         stems: &[super::gate::BELOW],
-        regex: r"^\[\s*(?<pid>\d+)\] (?<numbers>(?:\s*-?\d+ ){7,10})(?<name>.+)$",
+        regex: r"^\[\s*(?<pid>\d+)\] (?<numbers>[ \d-]+)(?<name>[^ \d-].*)?$",
         read: row,
         samples: &[
             "[  14467]     0 14467    15946    15574    15296      278         0   159744        0             0 pt_data_worker",

@@ -99,8 +99,7 @@ pub(super) const TABLE: &[Pattern] = &[
         witness: Witness::Program,
         stems: &[
             "│ ", "│ /a", "│ /b", "│ /c", "│ /d", "│ /e", "│ /f", "│ /g", "│ /h", "│ /i", "│ /j", "│ /k", "│ /l", "│ /m", "│ /n",
-            "│ /o", "│ /p", "│ /q", "│ /r", "│ /s", "│ /t", "│ /u", "│ /v", "│ /w", "│ /x", "│ /y", "│ /z", "File ", "File /",
-            "File ~",
+            "│ /o", "│ /p", "│ /q", "│ /r", "│ /s", "│ /t", "│ /u", "│ /v", "│ /w", "│ /x", "│ /y", "│ /z", "File /", "File ~",
         ],
         regex: r"^(?:│ (?<file>/\S+|\S+\.py):(?<line>\d+)(?: in(?: (?<function>[^│]*?))?)?\s*│|File (?<ifile>\S+\.py):(?<iline>\d+), in (?<ifunction>[\w.<>]+).*)$",
         read: |caps| {
