@@ -247,7 +247,7 @@ pub(super) const TABLE: &[Pattern] = &[
             r"^(?:E {2,}| {0,2}|\s+\| )(?<kind>(?:[A-Za-z_]\w*\.)+(?:_?[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Failure)|Error|error)",
             r"|_?[A-Z]\w*[a-z0-9](?:Error|Exception|Interrupt|Exit|Failure)|Exception|[A-Z]{2,4}Error|_?[A-Z]{1,3}[A-Z][a-z]\w*Error",
             r"|(?:[A-Za-z_]\w*\.)*(?:exceptions|errors|error)\.[A-Z]\w*|queue\.(?:Empty|Full)|(?:subprocess\.)?TimeoutExpired|Stop(?:Async)?Iteration)",
-            r"(?:: ?(?<message>.*?))?\s*$"
+            r"(?:: ?(?<message>.*))?\s*$"
         ),
         read: raised,
         samples: &[
@@ -316,7 +316,7 @@ fn raised(caps: &Caps<'_>) -> Vec<Claim> {
     if MARKERS.iter().any(|marker| kind.ends_with(marker)) {
         return Vec::new();
     }
-    let message = caps.text("message").unwrap_or_default();
+    let message = caps.get("message").unwrap_or_default().trim_end().to_owned();
     // torchrun's agent turns the signal it got into an exception; the speakers read the line as the stop that it is.
     if kind.ends_with("SignalException") && message.starts_with("Process ") && message.contains(" got signal: ") {
         return Vec::new();

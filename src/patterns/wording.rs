@@ -1,12 +1,14 @@
 //! A wording, compiled: the literals that every line of it holds, and its regex, which is tried only on a line that holds them.
 //!
-//! Nearly all wordings are anchored and lines are short, so that automata of their own, which find where a match begins and ends
-//! before its groups are read, cost more to build than they save.
+//! Nearly all wordings are anchored and lines are short, so that an automaton, which tells only whether a line matches, costs more
+//! to build than it saves. A wording that often fails gets one.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use memchr::memmem::Finder;
 use regex_automata::meta::{BuildError, Config, Regex};
+use regex_automata::nfa::thompson::WhichCaptures;
 use regex_automata::util::captures::Captures;
 use regex_automata::util::syntax;
 
@@ -18,11 +20,16 @@ const LEAST: usize = 2;
 /// How many literals are looked for before the regex is tried.
 const MOST: usize = 3;
 
+/// After so many lines that held its literals and did not match, a wording gets an automaton.
+const PATIENCE: u32 = 32;
+
 /// One wording, compiled when a line first needs it.
 pub(super) struct Wording {
     source: &'static str,
     needs: OnceLock<Needs>,
     regex: OnceLock<Regex>,
+    misses: AtomicU32,
+    automaton: OnceLock<Regex>,
 }
 
 /// What every line of a wording holds.
@@ -34,8 +41,9 @@ struct Needs {
 }
 
 impl Wording {
-    pub(super) const fn new(source: &'static str) -> Self {
-        Self { source, needs: OnceLock::new(), regex: OnceLock::new() }
+    pub(super) fn new(source: &'static str) -> Self {
+        let (needs, regex, automaton) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { source, needs, regex, misses: AtomicU32::new(0), automaton }
     }
 
     /// The groups of a match.
@@ -43,17 +51,29 @@ impl Wording {
         if !self.needs.get_or_init(|| Needs::of(self.source)).hold(text) {
             return None;
         }
-        let regex = self.regex.get_or_init(|| compile(self.source).expect("a test compiles every wording"));
+        if self.misses.load(Ordering::Relaxed) >= PATIENCE {
+            let config = Config::new().dfa(false).onepass(false).which_captures(WhichCaptures::None);
+            let automaton = self.automaton.get_or_init(|| compile(self.source, config).expect("it was compiled before"));
+            if !automaton.is_match(text) {
+                return None;
+            }
+        }
+        let config = Config::new().hybrid(false).dfa(false);
+        let regex = self.regex.get_or_init(|| compile(self.source, config).expect("a test compiles every wording"));
         let mut captures = regex.create_captures();
         regex.captures(text, &mut captures);
-        captures.is_match().then_some(captures)
+        if !captures.is_match() {
+            self.misses.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        Some(captures)
     }
 }
 
 /// A wording in ASCII is compiled for bytes, of which a class of many letters takes one state instead of twenty. A group that
 /// would end inside of a letter is then none ([`super::Caps::get`]).
-fn compile(source: &str) -> Result<Regex, Box<BuildError>> {
-    let config = Config::new().hybrid(false).dfa(false).utf8_empty(!source.is_ascii());
+fn compile(source: &str, config: Config) -> Result<Regex, Box<BuildError>> {
+    let config = config.utf8_empty(!source.is_ascii());
     let letters = syntax::Config::new().unicode(!source.is_ascii()).utf8(!source.is_ascii());
     Regex::builder().configure(config).syntax(letters).build(&ascii(source)).map_err(Box::new)
 }
@@ -169,7 +189,22 @@ fn class(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Needs, compile, literals};
+    use regex_automata::meta::Config;
+
+    use super::{Needs, PATIENCE, Wording, compile, literals};
+
+    #[test]
+    fn a_wording_reads_the_same_before_and_after_it_lost_patience() {
+        for pattern in crate::patterns::all() {
+            let wording = Wording::new(pattern.regex);
+            let read = || -> Vec<bool> {
+                crate::patterns::all().flat_map(|other| other.samples).map(|text| wording.captures(text).is_some()).collect()
+            };
+            let before = read();
+            wording.misses.store(PATIENCE, super::Ordering::Relaxed);
+            assert_eq!(before, read(), "{}", pattern.id);
+        }
+    }
 
     #[test]
     fn literals_outside_of_groups_are_needed() {
@@ -189,7 +224,7 @@ mod tests {
     fn every_sample_holds_what_its_wording_needs() {
         for pattern in crate::patterns::all() {
             let needs = Needs::of(pattern.regex);
-            let regex = compile(pattern.regex).expect(pattern.id);
+            let regex = compile(pattern.regex, Config::new()).expect(pattern.id);
             for text in crate::patterns::all().flat_map(|other| other.samples) {
                 assert!(needs.hold(text) || !regex.is_match(*text), "{}: {text}", pattern.id);
             }
