@@ -52,9 +52,10 @@ impl Way<'_> {
         // Most lines without a stamp have no time of the day near their beginning, nor seconds since 1970, nor a bracket of the
         // kernel's.
         let near = line.get(..NEAR).unwrap_or(line);
-        let timed = near.windows(3).any(|part| matches!(part, [b'0'..=b'9', b':', b'0'..=b'9']));
+        let timed = memchr::memchr_iter(b':', near)
+            .any(|colon| matches!(near.get(colon.wrapping_sub(1)..colon + 2), Some([b'0'..=b'9', _, b'0'..=b'9'])));
         let counted = || near.split(|b| !b.is_ascii_digit()).any(|digits| digits.len() >= 10);
-        if !timed && !(boot && near.contains(&b'[')) && !counted() {
+        if !(timed || boot && near.contains(&b'[') || counted()) {
             return None;
         }
         let text = clean::clean(line);
