@@ -193,3 +193,23 @@ fn nothing_counts_twice_and_what_is_passed_over_is_told() {
         assert!(notes.iter().any(|note| note.contains(words)), "{words}: {notes:?}");
     }
 }
+
+#[test]
+fn a_folder_between_the_parts_of_an_incident_tears_none() {
+    let list = [("run/main.log", KILLED), ("run/config/notes.log", QUIET), ("run/rank_0/out.log", KILLED), ("run-b/x.log", BUS)];
+    let folder = files(&list);
+    pack(&list, folder.path());
+    let count = |path: &str| reports(folder.path(), &[path]).len();
+    assert_eq!([count("run"), count("run-b")], [2, 1], "{:?}", names(folder.path(), &["run"]));
+    assert_eq!([count("a.zip"), count("a.tar")], [3, 3], "{:?}", names(folder.path(), &["a.zip", "a.tar"]));
+}
+
+#[test]
+fn what_lies_about_one_job_is_not_told_by_a_part_of_a_folder() {
+    let jobs: Vec<String> = (0..2_000).map(|n| format!("l/ajob-{n}.log")).collect();
+    let mut list: Vec<File<'_>> = jobs.iter().map(|name| (name.as_str(), QUIET)).collect();
+    list.extend([("l/bjob-1.log", KILLED), ("l/kern.log", QUIET)]);
+    let folder = files(&[]);
+    pack(&list, folder.path());
+    assert_eq!(reports(folder.path(), &["a.tar"]).len(), list.len());
+}

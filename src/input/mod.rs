@@ -135,7 +135,12 @@ pub fn open<'a>(paths: &[PathBuf], stdin: impl Read + Send + 'a) -> (Vec<Source<
     let mut sources = Vec::new();
     let mut notes = Vec::new();
     let mut stdin = Some(stdin);
-    for path in once(paths, &|_, _| true, &mut notes) {
+    // A pipe, and what Git keeps, are read only where they are named themselves.
+    let reaches = |root: &Path, own: &Path| {
+        let below = own.strip_prefix(root).unwrap_or(own);
+        (own.is_file() || own.is_dir()) && !below.iter().any(|part| part == ".git")
+    };
+    for path in once(paths, &reaches, &mut notes) {
         let name = shown(path);
         if path.as_os_str() == "-" {
             match stdin.take() {

@@ -61,7 +61,7 @@ impl Choice {
     /// Whether the walk below a folder comes to this path by itself.
     pub(crate) fn reaches(&self, root: &Path, path: &Path) -> bool {
         let Ok(below) = path.strip_prefix(root) else { return false };
-        let shown = below.iter().all(|name| self.shows(name));
+        let shown = (path.is_file() || path.is_dir()) && below.iter().all(|name| self.shows(name));
         let parts = path.ancestors().take(below.iter().count());
         shown && !parts.into_iter().any(|part| matches(&self.exclude, root, part)) && (path.is_dir() || self.takes(root, path))
     }

@@ -6,6 +6,13 @@ use std::borrow::Cow;
 /// How a terminal's escape character looks in logs that made it visible.
 const VISIBLE: [&str; 8] = ["^[", "\\u001b", "\\u001B", "\\x1b", "\\x1B", "\\033", "\\e", "#033"];
 
+/// Whether something may stand in a line, even inside of a word, that [`clean`] takes out: colours, also where the escape
+/// character was made visible, NUL and backspace.
+pub fn is_coloured(line: &[u8]) -> bool {
+    let visible = || VISIBLE.iter().any(|mark| memchr::memmem::find(line, mark.as_bytes()).is_some());
+    memchr::memchr3(0x1b, 0, 0x08, line).is_some() || memchr::memmem::find(line, "\u{241b}".as_bytes()).is_some() || visible()
+}
+
 /// What calls for a closer look: the characters that are taken out, or begin something that is.
 fn special(byte: u8) -> bool {
     SPECIAL.get(usize::from(byte)).copied().unwrap_or(false)

@@ -1,8 +1,8 @@
 //! The gate: which patterns are worth trying on a line, and which lines of a large input are worth reading at all.
 //!
-//! Nearly all lines of a large log say nothing. [`speaking`] passes over them without taking their envelopes off. It never
-//! disagrees with [`super::read`]: each stem of six bytes or more is searched for in both, but for the one of rows below a
-//! heading. Shorter ones are seen only in lines that are read for another reason.
+//! Nearly all lines of a large log say nothing. [`speaking`] passes over them without taking their envelopes off. What it passes
+//! over gives no claim that a stem of six bytes or more finds, but for the one of rows below a heading. Shorter stems are seen
+//! only in lines that are read for another reason.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -65,7 +65,7 @@ impl Gate {
 /// The lines of a buffer that may speak, each from its first byte to its mark (a line feed or a carriage return); the ends of
 /// the buffer count as marks.
 ///
-/// What is passed over would give no claim.
+/// What is passed over holds no stem of six bytes or more, unless colours stand inside of those that are looked for.
 pub fn speaking(bytes: &[u8]) -> Vec<Range<usize>> {
     GATE.index.lines(bytes)
 }

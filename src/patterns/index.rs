@@ -1,9 +1,11 @@
 //! The index of the stems: every place where one of them stands, in one pass over a text, however many there are.
 //!
-//! Wherever a grid of every third byte falls on six bytes, four of them begin on it. So six bytes of each stem are chosen, the
-//! three fours in them go into a set, and of a large input every third place is looked up in that set. No look waits for the one
+//! Of the three fours in any six bytes, one begins on a grid of every third byte. So six bytes of each stem are chosen, their
+//! three fours go into a set, and of a large input the four bytes at every third place are looked up in that set. No look waits for the one
 //! before, so that a gigabyte takes a quarter of a second; vector instructions, which take 64 literals a pass, need more for all
 //! of them. What the set lets through is compared with the stems themselves.
+
+use crate::line::is_coloured;
 
 /// How many bytes are looked up at a time.
 const GRAM: usize = 4;
@@ -158,18 +160,16 @@ impl Index {
     /// carriage return); the ends of the text count as marks.
     ///
     /// A line whose letters an envelope may have changed is among them if it holds the part of a stem that cannot be changed:
-    /// by JSON's escapes, or, of a line with colours, which may stand anywhere, the six bytes in the index.
+    /// by the escapes of JSON and HTML, or, of a line with colours, which may stand anywhere, the six bytes in the index.
     pub(super) fn lines(&self, bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
-        let changed = memchr::memchr2(b'\\', 0x1b, bytes).is_some();
         let mut lines = Vec::new();
         let mut line = Bounds::default();
         self.visit::<STEP>(bytes, &mut |at| {
             let holds = self.at(bytes, at).filter(|(stem, _)| stem.window.is_some()).any(|(stem, start)| {
-                stem.stands(bytes, start)
-                    || changed && {
-                        line.enclose(bytes, at);
-                        line.coloured || line.escaped && stem.plain_stands(bytes, start)
-                    }
+                stem.stands(bytes, start) || {
+                    line.enclose(bytes, at);
+                    line.coloured || line.escaped && stem.plain_stands(bytes, start)
+                }
             });
             holds.then(|| {
                 line.enclose(bytes, at);
@@ -234,8 +234,8 @@ impl Bounds {
         let start = memchr::memrchr2(b'\n', b'\r', before).map_or(0, |mark| mark + 1);
         let end = memchr::memchr2(b'\n', b'\r', behind).map_or(bytes.len(), |length| at + length);
         let line = &bytes[start..end];
-        self.coloured = memchr::memchr(0x1b, line).is_some();
-        self.escaped = memchr::memchr(b'\\', line).is_some();
+        self.coloured = is_coloured(line);
+        self.escaped = memchr::memchr2(b'\\', b'&', line).is_some();
         self.range = start..end;
     }
 }
@@ -296,10 +296,13 @@ mod tests {
         let text = [
             r#"{"log":"exited: \"code\" of worker 3"}"#,
             "\u{1b}[31mBus error \u{1b}[0m(core dumped)",
+            r#"{"log":"\u001b[31mBus error \u001b[0m(core dumped)"}"#,
+            "^[[31mBus error ^[[0m(core dumped)",
+            "exited: &quot;code&quot; of worker 3",
             "exited: code of worker",
             r"\\ Bus error: none",
         ];
-        assert_eq!(lines(stems, &text.join("\r\n")), text[..2]);
+        assert_eq!(lines(stems, &text.join("\r\n")), text[..5]);
     }
 
     #[test]

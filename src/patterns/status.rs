@@ -4,8 +4,7 @@ use super::{Caps, Pattern};
 use crate::fact::{Claim, How, Role, What, Who, Why, Witness};
 use crate::units::{OwnPid, Signal};
 
-/// The wordings.
-/// The words around a code, and before a negative one. Those under six letters are for small inputs.
+/// The words around a code. Those under six letters are for small inputs.
 #[rustfmt::skip]
 const CODE: &[&str] = &[
     "a code", "b code", "c code", "d code", "e code", "f code", "g code", "h code", "i code", "j code", "k code", "l code",
@@ -15,6 +14,7 @@ const CODE: &[&str] = &[
     "rc=250", "rc=-", " Exit 1", "xit_code", "xit_status",
 ];
 
+/// The words before a negative one.
 #[rustfmt::skip]
 const NEGATIVE: &[&str] = &[
     "exitcode=-", "exitcode: -", "exit code: -", "exit code -", "return code -", "return code: -", "returncode", "rc=-",
@@ -22,6 +22,7 @@ const NEGATIVE: &[&str] = &[
     " rc=-1", "(rc=-1", ",rc=-1", ":rc=-1",
 ];
 
+/// The wordings.
 pub(super) const TABLE: &[Pattern] = &[
     // CPython's subprocess.py, 3.6 and later; accelerate's `simple_launcher` raises it of the training script.
     Pattern {
@@ -105,7 +106,7 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "status/by-signal",
         witness: Witness::Supervisor,
-        stems: &["terminated by signal ", "ERMINATED BY SIGNAL "],
+        stems: &["terminated by signal "],
         regex: r"^(?:Command|xargs: (?<process>[^:\s]+):) terminated by signal (?<signal>\d+)\s*$",
         read: |caps| {
             let who = Who { process: caps.text("process"), ..Who::default() };

@@ -48,7 +48,20 @@ pub(super) fn folder(report: &Report) -> &str {
 
 /// A sentence that names inputs, without the folder of all of them.
 pub(super) fn without(text: &str, folder: &str) -> String {
-    if folder.len() > 1 { text.replace(folder, "") } else { text.to_owned() }
+    if folder.len() <= 1 {
+        return text.to_owned();
+    }
+    let mut short = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(folder) {
+        short.push_str(before);
+        // Inside of a longer path the same letters are another folder.
+        if short.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_')) {
+            short.push_str(folder);
+        }
+        rest = after;
+    }
+    short + rest
 }
 
 /// The newest moment that the inputs tell of, by a clock that knows the year.

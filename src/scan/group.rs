@@ -20,18 +20,18 @@ pub enum Grouping {
 /// What an incident is called beyond its folder, and the indices of its files.
 pub(super) type Group = (Option<String>, Vec<usize>);
 
-/// The files of one folder, by incident.
-pub(super) fn groups<T: AsRef<str>>(names: &[T], grouping: Grouping) -> Vec<Group> {
+/// The files of one folder, by incident; `whole` says that these are all files of it.
+pub(super) fn groups<T: AsRef<str>>(names: &[T], grouping: Grouping, whole: bool) -> Vec<Group> {
     let all = || (0..names.len()).collect::<Vec<usize>>();
     match grouping {
         Grouping::File => names.iter().enumerate().map(|(index, name)| (Some(name.as_ref().to_owned()), vec![index])).collect(),
         Grouping::Dir => vec![(None, all())],
         Grouping::Auto if names.iter().any(|name| is_setup(name.as_ref())) => vec![(None, all())],
-        Grouping::Auto => by_names(names),
+        Grouping::Auto => by_names(names, whole),
     }
 }
 
-fn by_names<T: AsRef<str>>(names: &[T]) -> Vec<Group> {
+fn by_names<T: AsRef<str>>(names: &[T], whole: bool) -> Vec<Group> {
     let bare: Vec<String> = names.iter().map(|name| key::bare(name.as_ref())).collect();
     let known: HashSet<&str> = bare.iter().map(String::as_str).collect();
     let mut keyed: BTreeMap<Option<String>, Vec<usize>> = BTreeMap::new();
@@ -44,7 +44,7 @@ fn by_names<T: AsRef<str>>(names: &[T]) -> Vec<Group> {
         keyed.entry(key).or_default().push(index);
     }
     // One job with its surroundings is one incident; of several jobs nobody knows whose the surroundings are.
-    if keyed.len() <= 2 && keyed.contains_key(&None) {
+    if whole && keyed.len() <= 2 && keyed.contains_key(&None) {
         let of = |wanted: bool| keyed.iter().filter(move |(key, _)| key.is_none() == wanted).flat_map(|(_, files)| files);
         let word = |index: &usize| bare.get(*index).map_or("", String::as_str);
         if !of(true).any(|first| of(false).any(|other| key::is_next(word(other), word(first)))) {
@@ -73,7 +73,7 @@ mod tests {
     use super::{Group, Grouping, groups, is_pod};
 
     fn auto(names: &[&str]) -> Vec<Group> {
-        groups(names, Grouping::Auto)
+        groups(names, Grouping::Auto, true)
     }
 
     #[test]
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(auto(&["j1.err", "j1.out", "j2.out"])[0], (Some("j1".to_owned()), vec![0, 1]));
         assert_eq!(auto(&["1_Set up job.txt", "2_Run tests.txt"]), [(None, vec![0, 1])]);
         assert_eq!(auto(&["0_build.txt", "1_lint.txt"]).len(), 2);
-        assert_eq!(groups(&["a", "b"], Grouping::Dir), [(None, vec![0, 1])]);
+        assert_eq!(groups(&["a", "b"], Grouping::Dir, true), [(None, vec![0, 1])]);
         // The numbers of jobs, and runs of one name, are other incidents; ranks, nodes and rotations are not.
         for names in [
             ["4711.log", "4712.log"],

@@ -39,7 +39,8 @@ struct Node {
 
 /// Puts groups together that are about the same pod, container or job. A record about several of them tells nothing, and two
 /// of them are never put together. `about` reads whom a file is about, unless it is too large for a record.
-pub(super) fn link<T: AsRef<str>>(names: &[T], groups: &mut Vec<Group>, about: &dyn Fn(usize) -> Option<Vec<Who>>) {
+/// `whole` says that these are all files of a folder.
+pub(super) fn link<T: AsRef<str>>(names: &[T], groups: &mut Vec<Group>, whole: bool, about: &dyn Fn(usize) -> Option<Vec<Who>>) {
     let all = |wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
         let name = |index: &usize| names.get(*index).is_some_and(|name| wanted(&name.as_ref().to_lowercase()));
         (0..names.len()).filter(name).collect()
@@ -79,9 +80,9 @@ pub(super) fn link<T: AsRef<str>>(names: &[T], groups: &mut Vec<Group>, about: &
     if !rest.is_empty() {
         nodes.push(Node { key: None, files: rest, subject: Subject::default() });
     }
-    let surrounded = linked && nodes.len() == 2 && nodes.iter().any(|node| node.key.is_none());
-    let whole = surrounded || nodes.len() == 1;
-    *groups = if whole {
+    let surrounded = whole && linked && nodes.len() == 2 && nodes.iter().any(|node| node.key.is_none());
+    let one = surrounded || whole && nodes.len() == 1;
+    *groups = if one {
         vec![(None, nodes.into_iter().flat_map(|node| node.files).collect())]
     } else {
         nodes.into_iter().map(|node| (node.key, node.files)).collect()

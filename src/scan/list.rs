@@ -57,6 +57,7 @@ pub(super) fn list(paths: &[PathBuf], plan: &Plan, sink: &mut Sink<'_>) {
                 sink(Job::Lost(note))
             }
             Step::Note(note) => {
+                empty = false;
                 folder.notes.push(note);
                 true
             }
@@ -91,7 +92,7 @@ fn take(leaf: Leaf, wish: Wish, choice: &Choice, folder: &mut Folder, sink: &mut
     let Some(directory) = directory else { return sink(Job::Archive(leaf, wish)) };
     let mut files = directory.files();
     // An archive keeps its order inside a folder: steps are numbered, and ten comes behind two there.
-    files.sort_by(|(_, a), (_, b)| parent(a).cmp(parent(b)));
+    files.sort_by(|(_, a), (_, b)| Path::new(parent(a)).cmp(Path::new(parent(b))));
     let mut inner = Folder::new(folder.grouping);
     inner.notes.extend(directory.note(&leaf.name));
     let mut members = files.into_iter();
@@ -106,72 +107,94 @@ fn take(leaf: Leaf, wish: Wish, choice: &Choice, folder: &mut Folder, sink: &mut
     taken && inner.give(sink)
 }
 
-/// The files of the folder that is walked over.
+/// The files of the folders that are walked over.
 struct Folder {
     grouping: Grouping,
-    /// The folder that the incidents are named by; for a pod, the pod's own.
-    at: Option<PathBuf>,
-    files: Vec<Leaf>,
+    /// Those that the walk is in, the outer ones first: behind a folder inside, one may have further files.
+    open: Vec<Home>,
     /// What is to be told beside the next incident.
     notes: Vec<Note>,
+}
+
+/// The files of a folder by which incidents are named; for a pod, the pod's own.
+#[derive(Default)]
+struct Home {
+    at: PathBuf,
+    files: Vec<Leaf>,
     /// The groups of the parts of a large folder that were given away.
     given: HashSet<Option<String>>,
 }
 
 impl Folder {
     fn new(grouping: Grouping) -> Self {
-        Self { grouping, at: None, files: Vec::new(), notes: Vec::new(), given: HashSet::new() }
+        Self { grouping, open: Vec::new(), notes: Vec::new() }
     }
 
-    /// Takes a file, and gives away the files of the folder before it.
+    /// Takes a file, and gives away the files of the folders that the walk has left.
     fn take(&mut self, leaf: Leaf, sink: &mut Sink<'_>) -> bool {
+        // What this run is writing lies beside the report that it will replace.
+        if leaf.path().is_some_and(is_double) || leaf.name.ends_with(&format!(".{}.part", std::process::id())) {
+            return true;
+        }
         let at = home(&leaf.name, self.grouping);
-        let other = self.at.as_ref() != Some(&at);
-        if (other || self.files.len() >= FILES) && !self.part(!other, sink) {
+        let inside = |home: &Home| self.grouping != Grouping::File && Path::new(parent(&leaf.name)).starts_with(&home.at);
+        let left = self.open.iter().rposition(|home| home.at == at || inside(home)).map_or(0, |last| last + 1);
+        while self.open.len() > left {
+            if !self.give_last(false, sink) {
+                return false;
+            }
+        }
+        if self.open.last().is_none_or(|home| home.at != at) {
+            self.open.push(Home { at, ..Home::default() });
+        }
+        let full = self.open.last().is_some_and(|home| home.files.len() >= FILES);
+        if full && !self.give_last(true, sink) {
             return false;
         }
-        self.at = Some(at);
-        if !leaf.path().is_some_and(is_double) {
-            self.files.push(leaf);
+        if let Some(home) = self.open.last_mut() {
+            home.files.push(leaf);
         }
         true
     }
 
     /// Gives away what was collected.
     fn give(&mut self, sink: &mut Sink<'_>) -> bool {
-        self.part(false, sink)
+        while !self.open.is_empty() {
+            if !self.give_last(false, sink) {
+                return false;
+            }
+        }
+        true
     }
 
-    /// Gives away what was collected; `more` says that the folder has further files.
-    fn part(&mut self, more: bool, sink: &mut Sink<'_>) -> bool {
-        let files = std::mem::take(&mut self.files);
-        let at = self.at.take().unwrap_or_default();
+    /// Gives away the files of the innermost folder; `more` says that it has further ones.
+    fn give_last(&mut self, more: bool, sink: &mut Sink<'_>) -> bool {
+        let Some(Home { at, files, mut given }) = self.open.pop() else { return true };
         let names: Vec<&str> = files.iter().map(Leaf::file_name).collect();
         let grouping = inside(&at, self.grouping);
-        let mut groups = groups(&names, grouping);
+        let whole = !more && given.is_empty();
+        let mut groups = groups(&names, grouping, whole);
         if grouping == Grouping::Auto {
-            link(&names, &mut groups, &|index| files.get(index).filter(|leaf| leaf.size() <= RECORD).map(of_leaf));
+            link(&names, &mut groups, whole, &|index| files.get(index).filter(|leaf| leaf.size() <= RECORD).map(of_leaf));
         }
         for (key, indices) in groups {
             let chosen: Vec<Leaf> = indices.iter().filter_map(|index| files.get(*index).cloned()).collect();
             let Some(first) = chosen.first() else { continue };
             let name = if chosen.len() == 1 { Arc::clone(&first.name) } else { called(&at, key.as_deref()) };
             let mut notes = std::mem::take(&mut self.notes);
-            if self.given.contains(&key) {
+            if given.contains(&key) {
                 let text = format!(
                     "a folder of more than {FILES} files is looked at in parts: other files of this incident stand above"
                 );
                 notes.push(Note::remark(&name, text));
             }
-            if more {
-                self.given.insert(key);
-            }
+            given.insert(key);
             if !sink(Job::Files(name, chosen, notes)) {
                 return false;
             }
         }
-        if !more {
-            self.given.clear();
+        if more {
+            self.open.push(Home { at, given, ..Home::default() });
         }
         true
     }

@@ -105,7 +105,8 @@ impl Pace {
     }
 }
 
-/// Examines everything below the paths, and hands out the incidents in the order of the walk. Stops when `stop` is set, with
+/// Examines everything below the paths, and hands out the incidents in the order of the walk; those of a folder
+/// come behind those of the folders in it, as files of theirs may belong to it. Stops when `stop` is set, with
 /// what is known by then.
 ///
 /// # Errors
@@ -196,18 +197,10 @@ fn lister(paths: &[PathBuf], plan: &Plan, stop: &AtomicBool, pace: &Pace, jobs: 
     };
     let mut whole = true;
     list::list(paths, plan, &mut |job| {
-        whole = without_own(job).is_none_or(&mut give);
+        whole = give(job);
         whole
     });
     pace.whole.store(whole, Ordering::Relaxed);
-}
-
-/// A job without the reports that this run has under way, which lie beside those that they will replace.
-fn without_own(job: Job) -> Option<Job> {
-    let Job::Files(name, mut files, notes) = job else { return Some(job) };
-    let end = format!(".{}.part", std::process::id());
-    files.retain(|leaf| !leaf.name.ends_with(&end));
-    (!files.is_empty()).then_some(Job::Files(name, files, notes))
 }
 
 /// Examines jobs until there are none left.

@@ -57,12 +57,12 @@ pub(super) fn stream(leaf: &Leaf, wish: Wish, plan: &Plan, stop: &AtomicBool, gi
             return;
         }
         if held.files.len() >= HELD || held.facts >= FACTS {
-            give(held.incidents(plan, &mut notes));
+            give(held.incidents(plan, &mut notes, false));
         }
         held.facts += reading.facts.len();
         held.files.push((Arc::clone(name), reading));
     });
-    let mut last = held.incidents(plan, &mut notes);
+    let mut last = held.incidents(plan, &mut notes, true);
     if !notes.is_empty() {
         last.push((Arc::clone(&leaf.name), conclude(Reading::default(), notes, &plan.options)));
     }
@@ -79,9 +79,10 @@ struct Held {
 }
 
 impl Held {
-    /// Judges all of it; the notes go to the first incident.
-    fn incidents(&mut self, plan: &Plan, notes: &mut Vec<Note>) -> Vec<Named> {
+    /// Judges all of it; the notes go to the first incident. `last` says that nothing follows.
+    fn incidents(&mut self, plan: &Plan, notes: &mut Vec<Note>, last: bool) -> Vec<Named> {
         self.facts = 0;
+        let whole = last && self.given.is_empty();
         let mut folders: BTreeMap<PathBuf, Vec<(Arc<str>, Reading)>> = BTreeMap::new();
         for (name, reading) in self.files.drain(..) {
             folders.entry(home(&name, plan.grouping)).or_default().push((name, reading));
@@ -90,9 +91,9 @@ impl Held {
         for (folder, members) in folders {
             let names: Vec<&str> = members.iter().map(|(name, _)| name.rsplit('/').next().unwrap_or(name)).collect();
             let grouping = inside(&folder, plan.grouping);
-            let mut groups = groups(&names, grouping);
+            let mut groups = groups(&names, grouping, whole);
             if grouping == Grouping::Auto {
-                link(&names, &mut groups, &|index| members.get(index).map(|(_, reading)| about(reading)));
+                link(&names, &mut groups, whole, &|index| members.get(index).map(|(_, reading)| about(reading)));
             }
             let mut members: Vec<Option<(Arc<str>, Reading)>> = members.into_iter().map(Some).collect();
             for (key, indices) in groups {
