@@ -54,8 +54,17 @@ const LARGE: usize = 70 << 10;
 /// Puts a line, told by its number and its text, into an envelope.
 type Wrap = fn(usize, &str) -> String;
 
+/// Colours from inside of each third word to its end.
+fn coloured(text: &str) -> String {
+    let word = |(n, word): (usize, &str)| match word.char_indices().nth(2).filter(|_| n % 3 == 0) {
+        Some((at, _)) => format!("{}\u{1b}[01;31m\u{1b}[K{}\u{1b}[m\u{1b}[K", &word[..at], &word[at..]),
+        None => word.to_owned(),
+    };
+    text.split(' ').enumerate().map(word).collect::<Vec<_>>().join(" ")
+}
+
 /// Envelopes that a line may have.
-const ENVELOPES: [(&str, Wrap); 14] = [
+const ENVELOPES: [(&str, Wrap); 16] = [
     ("none", |_, text| text.to_owned()),
     ("stamped", |n, text| format!("2026-12-01 08:{:02}:{:02},123 - INFO - {text}", n / 60 % 60, n % 60)),
     ("rank", |n, text| format!("[rank{}]: {text}", n % 8)),
@@ -75,6 +84,11 @@ const ENVELOPES: [(&str, Wrap); 14] = [
     ("kmsg", |n, text| format!("6,{n},{n}000001,-;{text}")),
     ("compose", |_, text| format!("trainer-1  | {text}")),
     ("colour", |_, text| format!("\u{1b}[31m{text}\u{1b}[0m")),
+    ("coloured words", |_, text| coloured(text)),
+    ("coloured words in json", |n, text| {
+        let log = serde_json::Value::from(format!("{}\n", coloured(text)));
+        format!(r#"{{"log":{log},"stream":"stderr","time":"2026-12-01T08:{:02}:{:02}.000000Z"}}"#, n / 60 % 60, n % 60)
+    }),
     ("crlf", |_, text| format!("{text}\r")),
 ];
 

@@ -6,13 +6,6 @@ use std::borrow::Cow;
 /// How a terminal's escape character looks in logs that made it visible.
 const VISIBLE: [&str; 8] = ["^[", "\\u001b", "\\u001B", "\\x1b", "\\x1B", "\\033", "\\e", "#033"];
 
-/// Whether something may stand in a line, even inside of a word, that [`clean`] takes out: colours, also where the escape
-/// character was made visible, NUL and backspace.
-pub fn is_coloured(line: &[u8]) -> bool {
-    let visible = || VISIBLE.iter().any(|mark| memchr::memmem::find(line, mark.as_bytes()).is_some());
-    memchr::memchr3(0x1b, 0, 0x08, line).is_some() || memchr::memmem::find(line, "\u{241b}".as_bytes()).is_some() || visible()
-}
-
 /// What calls for a closer look: the characters that are taken out, or begin something that is.
 fn special(byte: u8) -> bool {
     SPECIAL.get(usize::from(byte)).copied().unwrap_or(false)
@@ -30,7 +23,7 @@ const SPECIAL: [bool; 256] = {
 };
 
 /// The text of a line.
-pub(super) fn clean(bytes: &[u8]) -> Cow<'_, str> {
+pub fn clean(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => strip(text),
         Err(_) => Cow::Owned(strip_owned(String::from_utf8_lossy(bytes).into_owned())),

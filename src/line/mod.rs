@@ -44,7 +44,7 @@ use sieve::Way;
 use split::Splitter;
 use wide::Widener;
 
-pub use clean::{is_coloured, looks_binary};
+pub use clean::{clean, looks_binary};
 pub use order::Order;
 pub use sieve::Search;
 

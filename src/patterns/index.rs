@@ -5,7 +5,9 @@
 //! before, so that a gigabyte takes a quarter of a second; vector instructions, which take 64 literals a pass, need more for all
 //! of them. What the set lets through is compared with the stems themselves.
 
-use crate::line::is_coloured;
+use std::ops::Range;
+
+use crate::line::clean;
 
 /// How many bytes are looked up at a time.
 const GRAM: usize = 4;
@@ -26,6 +28,17 @@ const WORDS: usize = 1 << (BITS - 6);
 /// Lines as healthy jobs, machines and builds print them. Of each stem, those six bytes are chosen that are rare in them.
 const ORDINARY: &str = include_str!("ordinary.txt");
 
+/// How JSON, rsyslog and Python write the beginnings of colours.
+#[rustfmt::skip]
+const COLOURS: [&str; 30] = [
+    "u001b[", "u001B[", "#033[0", "#033[1", "#033[3", "#033[4", "#033[9", "#033[K", "#033[m", "\\x1b[0", "\\x1b[1",
+    "\\x1b[3", "\\x1b[4", "\\x1b[9", "\\x1b[K", "\\x1b[m", "\\x1B[0", "\\x1B[1", "\\x1B[3", "\\x1B[4", "\\x1B[9", "\\x1B[K",
+    "\\x1B[m", "\\033[0", "\\033[1", "\\033[3", "\\033[4", "\\033[9", "\\033[K", "\\033[m",
+];
+
+/// Whom these belong to.
+const COLOUR: usize = usize::MAX;
+
 /// A literal that is searched for.
 struct Stem {
     text: &'static [u8],
@@ -33,7 +46,7 @@ struct Stem {
     /// Where its six bytes in the index begin; nothing for a stem that is shorter.
     window: Option<usize>,
     /// The part around these that no escaping of JSON changes.
-    plain: std::ops::Range<usize>,
+    plain: Range<usize>,
 }
 
 /// A gram of a stem.
@@ -81,6 +94,7 @@ impl Index {
     /// An index of stems, each with the number of its owner.
     pub(super) fn new(stems: impl Iterator<Item = (usize, &'static str)>) -> Self {
         let common = Common::of(ORDINARY.as_bytes());
+        let stems = stems.chain(COLOURS.map(|colour| (COLOUR, colour)));
         let stems: Vec<Stem> = stems.map(|(owner, text)| Stem::new(owner, text.as_bytes(), &common)).collect();
         let loose: Vec<Entry> = stems.iter().zip(0..).flat_map(|(stem, number)| stem.entries(number)).collect();
         let mut set = Box::new([0; WORDS]);
@@ -159,17 +173,18 @@ impl Index {
     /// The lines of a large text that hold a stem of six bytes or more, each from its first byte to its mark (a line feed or a
     /// carriage return); the ends of the text count as marks.
     ///
-    /// A line whose letters an envelope may have changed is among them if it holds the part of a stem that cannot be changed:
-    /// by the escapes of JSON and HTML, or, of a line with colours, which may stand anywhere, the six bytes in the index.
-    pub(super) fn lines(&self, bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
+    /// A line whose letters an envelope may have changed is among them if it holds the part of a stem that the escapes of JSON
+    /// and HTML leave alone. One with colours is looked at without them, as they may stand inside of words.
+    pub(super) fn lines(&self, bytes: &[u8]) -> Vec<Range<usize>> {
         let mut lines = Vec::new();
         let mut line = Bounds::default();
         self.visit::<STEP>(bytes, &mut |at| {
             let holds = self.at(bytes, at).filter(|(stem, _)| stem.window.is_some()).any(|(stem, start)| {
-                stem.stands(bytes, start) || {
-                    line.enclose(bytes, at);
-                    line.coloured || line.escaped && stem.plain_stands(bytes, start)
+                if stem.owner != COLOUR && stem.stands(bytes, start) {
+                    return true;
                 }
+                line.enclose(bytes, at);
+                if stem.owner == COLOUR { line.speaks(self, bytes) } else { line.escaped && stem.plain_stands(bytes, start) }
             });
             holds.then(|| {
                 line.enclose(bytes, at);
@@ -177,7 +192,33 @@ impl Index {
                 line.range.end
             })
         });
+        let found = lines.len();
+        line = Bounds::default();
+        // The escape character itself is no six bytes, nor is how a terminal shows it.
+        for at in memchr::memchr2_iter(0x1b, b'^', bytes) {
+            if bytes[at] == b'^' && !bytes[at..].starts_with(b"^[[") {
+                continue;
+            }
+            if line.enclose(bytes, at) && line.speaks(self, bytes) {
+                lines.push(line.range.clone());
+            }
+        }
+        if lines.len() > found {
+            lines.sort_unstable_by_key(|line| line.start);
+            lines.dedup();
+        }
         lines
+    }
+
+    /// Whether a text holds a stem of six bytes or more, or what escapes leave of one.
+    fn holds(&self, text: &[u8]) -> bool {
+        let mut holds = false;
+        self.visit::<STEP>(text, &mut |at| {
+            let mut stems = self.at(text, at).filter(|(stem, _)| stem.window.is_some() && stem.owner != COLOUR);
+            holds |= stems.any(|(stem, start)| stem.plain_stands(text, start));
+            holds.then_some(text.len())
+        });
+        holds
     }
 }
 
@@ -203,7 +244,7 @@ impl Stem {
         })
     }
 
-    fn part_stands(&self, part: std::ops::Range<usize>, bytes: &[u8], start: usize) -> bool {
+    fn part_stands(&self, part: Range<usize>, bytes: &[u8], start: usize) -> bool {
         bytes.get(start + part.start..start + part.end) == Some(&self.text[part])
     }
 
@@ -219,24 +260,28 @@ impl Stem {
 /// A line of a text, and what may have changed its letters.
 #[derive(Default)]
 struct Bounds {
-    range: std::ops::Range<usize>,
-    coloured: bool,
+    range: Range<usize>,
     escaped: bool,
+    /// Whether it holds a stem once its colours are off, if that was asked.
+    speaks: Option<bool>,
 }
 
 impl Bounds {
-    /// Goes to the line around a place. A long line with many hits is measured once.
-    fn enclose(&mut self, bytes: &[u8], at: usize) {
+    /// Goes to the line around a place, and says whether that is another one. A long line with many hits is measured once.
+    fn enclose(&mut self, bytes: &[u8], at: usize) -> bool {
         if self.range.contains(&at) {
-            return;
+            return false;
         }
         let (before, behind) = bytes.split_at(at);
         let start = memchr::memrchr2(b'\n', b'\r', before).map_or(0, |mark| mark + 1);
         let end = memchr::memchr2(b'\n', b'\r', behind).map_or(bytes.len(), |length| at + length);
-        let line = &bytes[start..end];
-        self.coloured = is_coloured(line);
-        self.escaped = memchr::memchr2(b'\\', b'&', line).is_some();
-        self.range = start..end;
+        *self = Self { range: start..end, escaped: memchr::memchr2(b'\\', b'&', &bytes[start..end]).is_some(), speaks: None };
+        true
+    }
+
+    fn speaks(&mut self, index: &Index, bytes: &[u8]) -> bool {
+        let range = self.range.clone();
+        *self.speaks.get_or_insert_with(|| index.holds(clean(&bytes[range]).as_bytes()))
     }
 }
 
@@ -264,7 +309,7 @@ impl Common {
 }
 #[cfg(test)]
 mod tests {
-    use super::{GRAM, Index, STEP, WINDOW};
+    use super::{COLOURS, Index, STEP, WINDOW};
 
     fn lines<'a>(stems: &[&'static str], text: &'a str) -> Vec<&'a str> {
         Index::new(stems.iter().copied().enumerate()).lines(text.as_bytes()).into_iter().map(|line| &text[line]).collect()
@@ -297,12 +342,16 @@ mod tests {
             r#"{"log":"exited: \"code\" of worker 3"}"#,
             "\u{1b}[31mBus error \u{1b}[0m(core dumped)",
             r#"{"log":"\u001b[31mBus error \u001b[0m(core dumped)"}"#,
-            "^[[31mBus error ^[[0m(core dumped)",
+            r#"{"log":"B\u001b[31mu\u001b[0ms error (core dumped)"}"#,
+            "Bu\u{1b}[01;31m\u{1b}[Ks erro\u{1b}[m\u{1b}[Kr (core dumped)",
+            "Bus ^[[31merror^[[0m (core dumped)",
+            "trainer: Bus #033[31merror#033[0m (core dumped)",
             "exited: &quot;code&quot; of worker 3",
+            "\u{1b}[31mBus error\u{1b}[0m: none",
             "exited: code of worker",
             r"\\ Bus error: none",
         ];
-        assert_eq!(lines(stems, &text.join("\r\n")), text[..5]);
+        assert_eq!(lines(stems, &text.join("\r\n")), text[..8]);
     }
 
     #[test]
@@ -313,7 +362,7 @@ mod tests {
             std::str::from_utf8(&stem.text[stem.window.unwrap_or(0)..][..WINDOW]).unwrap_or_default()
         };
         assert!("batch kumquat lost".contains(chosen(0)), "{}", chosen(0));
-        assert!(!chosen(1).contains('"') && index.entries.len() == 2 * (WINDOW - GRAM + 1), "{}", chosen(1));
+        assert!(!chosen(1).contains('"') && index.entries.len() == (2 + COLOURS.len()) * STEP, "{}", chosen(1));
     }
 
     /// The search is quick as long as the set is sparse and healthy logs hold little of it.

@@ -82,7 +82,7 @@ pub(super) const TABLE: &[Pattern] = &[
     Pattern {
         id: "python/frame",
         witness: Witness::Program,
-        stems: &["File \""],
+        stems: &["File \"", "\", line "],
         regex: r#"^(?:\s*\|)?[\s>]*File "(?<file>[^"]+)", line (?<line>\d+)(?:,? in (?<function>.*?))?\s*$"#,
         read: frame,
         samples: &[
