@@ -111,10 +111,14 @@ impl Habits {
         let wide = prefixes.iter().all(|prefix| prefix.rest.is_empty() || prefix.rest.starts_with(' '));
         let others = texts.len() - prefixes.len();
         // A prompt, a heading and a last word of the tool itself may stand without the prefix. A launcher says more below what
-        // its ranks said; a rank's traceback shows what the numbers are.
+        // its ranks said, and a log may stand beside what a tool gathered; a traceback behind the prefix shows what it is.
         let fewest = if kind == Kind::Early { 1 } else { FEWEST };
         let others = match kind {
-            Kind::Rank | Kind::Label if prefixes.len() >= others && prefixes.iter().any(|prefix| proves(prefix.rest)) => 0,
+            Kind::Rank | Kind::Label | Kind::Host | Kind::Stern | Kind::SternAll | Kind::Kubetail
+                if prefixes.len() >= others && prefixes.iter().any(|prefix| proves(prefix.rest)) =>
+            {
+                0
+            }
             _ => others,
         };
         if prefixes.len() < fewest || prefixes.len() < 2 * others || others > 2.max(texts.len() / 10) {

@@ -130,3 +130,17 @@ fn other_deaths_tell_who_died_and_do_not_fill_the_screen() {
     assert!(others[..6].iter().all(|line| line.contains("(pid 51")), "{text}");
     assert_eq!(others[6], "  and 13 more; --format json has them all", "{text}");
 }
+
+#[test]
+fn lines_of_another_log_do_not_hide_what_a_tool_gathered() {
+    let other: String = (0..20).map(|step| format!("Epoch 3 step {step} loss 0.234\n")).collect();
+    for case in ["stern-two-pods-shm-enospc/stern.log", "pdsh-host-prefix-worker-bus-error/all-nodes.log"] {
+        let gathered = fs::read_to_string(Path::new("fixtures/shm-exhaustion").join(case)).expect("the case is there");
+        let alone = report_on(gathered.as_bytes());
+        for both in [format!("{other}{gathered}"), format!("{gathered}{other}")] {
+            let report = report_on(both.as_bytes());
+            assert_eq!(report["verdict"]["cause"], alone["verdict"]["cause"], "{case}");
+            assert_eq!(class(&report), "shm-exhaustion");
+        }
+    }
+}
