@@ -44,10 +44,8 @@ fn main() -> ExitCode {
 }
 
 fn run(mut arguments: Arguments) -> io::Result<u8> {
-    match &arguments.command {
-        Some(Command::Scan(scan)) => return many(scan),
-        Some(command) => return answer(command, arguments.common.color).map_err(|error| at(Path::new(STDOUT), &error)),
-        None => {}
+    if let Some(command) = &arguments.command {
+        return answer(command, arguments.common.color);
     }
     let options = Options { platforms: arguments.common.platform.clone() };
     if let Some(path) = &arguments.follow {
@@ -86,9 +84,10 @@ fn run(mut arguments: Arguments) -> io::Result<u8> {
     Ok(code(&report, &arguments.common))
 }
 
-/// Answers what needs no examination.
+/// Does what a command asks for.
 fn answer(command: &Command, when: When) -> io::Result<u8> {
-    match command {
+    let told = match command {
+        Command::Scan(scan) => return many(scan),
         Command::Explain { inputs: true, markdown, .. } => inputs::list(&mut io::stdout().lock(), *markdown).map(|()| 0),
         Command::Explain { cause: None, .. } => explain::list(&mut io::stdout().lock()).map(|()| 0),
         Command::Explain { cause: Some(name), .. } => explain_cause(name),
@@ -96,8 +95,8 @@ fn answer(command: &Command, when: When) -> io::Result<u8> {
             let style = Style { color: color(when, io::stdout().is_terminal()), ..Style::default() };
             size::run(options, &style).map(|answer| answer.map_or_else(trouble, |()| 0))
         }
-        Command::Scan(scan) => many(scan),
-    }
+    };
+    told.map_err(|error| at(Path::new(STDOUT), &error))
 }
 
 /// Examines a pipe for a reader who need not wait for its end. Files get the last report only.

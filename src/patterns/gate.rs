@@ -65,7 +65,7 @@ impl Gate {
 /// The lines of a buffer that may speak, each from its first byte to its mark (a line feed or a carriage return); the ends of
 /// the buffer count as marks.
 ///
-/// What is passed over holds no stem of six bytes or more, unless colours stand inside of those that are looked for.
+/// What is passed over holds no stem of six bytes or more, with its colours or without.
 pub fn speaking(bytes: &[u8]) -> Vec<Range<usize>> {
     GATE.index.lines(bytes)
 }

@@ -1,5 +1,7 @@
 //! Many incidents from outside: grouping, order, summary, exit codes, interruption; and the ways to watch a log that grows.
 
+mod groups;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;

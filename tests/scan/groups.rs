@@ -7,12 +7,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use tempfile::TempDir;
 
-const KILLED: &str = "RuntimeError: DataLoader worker (pid 8107) is killed by signal: Killed. \n";
-const BUS: &str = "RuntimeError: DataLoader worker (pid 814) is killed by signal: Bus error. It is possible that dataloader's \
-                   workers are out of shared memory. Please try to raise your shared memory limit.\n";
-const QUIET: &str = "epoch 0 [   0/60]  loss 2.4806     37.8 samples/s\n";
+use super::{BUS, KILLED, QUIET, files};
+
 const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: NAME, namespace: ml, uid: UID}\nstatus:\n  phase: Failed\n  \
                    containerStatuses:\n  - name: main\n    state: {terminated: {exitCode: 137, reason: OOMKilled}}\n";
 const EVENT: &str = "apiVersion: v1\nkind: Event\nmetadata: {name: NAME.17, namespace: ml}\ninvolvedObject: {kind: Pod, name: \
@@ -21,16 +18,6 @@ const SACCT: &str = "JobID|JobName|State|ExitCode\n4711|train|OUT_OF_MEMORY|0:12
 
 /// A name and a text.
 type File<'a> = (&'a str, &'a str);
-
-fn files(list: &[File<'_>]) -> TempDir {
-    let folder = TempDir::new().expect("a temporary folder can be made");
-    for (name, text) in list {
-        let path = folder.path().join(name);
-        fs::create_dir_all(path.parent().expect("it lies in the folder")).expect("there is room for a folder");
-        fs::write(path, text).expect("there is room for a small file");
-    }
-    folder
-}
 
 /// The reports on all incidents.
 fn reports(folder: &Path, arguments: &[&str]) -> Vec<Value> {
@@ -88,8 +75,8 @@ fn records_about_one_thing_are_one_incident() {
     let (pod, event) = (POD.replace("UID", "0a1b2c3d-0000-1111-2222-333344445555"), EVENT);
     let one = |text: &str| text.replace("NAME", "trainer-0");
     let two = |text: &str| text.replace("NAME", "trainer-1").replace("0a1b", "0a1c");
-    let inspect = include_str!("../fixtures/oom-kill/docker26-oom-child-main-exit0/inspect.json");
-    let events = include_str!("../fixtures/oom-kill/docker26-oom-child-main-exit0/events.jsonl");
+    let inspect = include_str!("../../fixtures/oom-kill/docker26-oom-child-main-exit0/inspect.json");
+    let events = include_str!("../../fixtures/oom-kill/docker26-oom-child-main-exit0/events.jsonl");
     let folder = files(&[
         ("pod/a.yaml", &one(&pod)),
         ("pod/b.yaml", &one(event)),
